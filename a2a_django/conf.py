@@ -1,0 +1,135 @@
+"""The one setting: ``A2A = {...}`` in the site's settings.
+
+Every key has a default here and a line in the README. Values are read through ``a2a_settings``; dotted paths are
+imported on first use; the object forgets everything when a test overrides the setting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from django.conf import settings as django_settings
+from django.core.exceptions import ImproperlyConfigured
+from django.core.signals import setting_changed
+from django.utils.module_loading import import_string
+
+DEFAULTS: Final[Mapping[str, Any]] = {
+    # Where the site is reached, without trailing slash ("https://shop.example"); None: taken from each request.
+    "BASE_URL": None,
+    # Bare "host:port" of the gRPC server; set = the card lists gRPC.
+    "GRPC_URL": None,
+    # Who is calling, who may call, how often: DRF classes as dotted paths.
+    "AUTHENTICATION_CLASSES": ["a2a_django.access.APIKeyAuthentication"],
+    "PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "THROTTLE_CLASSES": [],
+    # Dotted path of a function (user, auth) -> str: whose tasks these are. None: the user's primary key.
+    "OWNER_RESOLVER": None,
+    # Dotted path of a function (tenant: str) -> agent slug or None. None: the tenant is the slug.
+    "TENANT_RESOLVER": None,
+    # Slug of the agent that answers requests without a tenant; may be left out with one agent.
+    "DEFAULT_AGENT": None,
+    # Largest request body in bytes, in every binding.
+    "MAX_BODY_BYTES": 10 * 1024 * 1024,
+    # Seconds a run may be silent towards the database before another process may take its task.
+    "LEASE_SECONDS": 30,
+    # Seconds after which a blocking SendMessage answers with the task as it is.
+    "BLOCKING_SECONDS": 300,
+    # Seconds an agent of mode "auto" may run before its task is made although it has published nothing.
+    "AUTO_GRACE_SECONDS": 1.0,
+    # Seconds between keep-alive comments on a silent event stream, and the longest life of a subscription.
+    "KEEPALIVE_SECONDS": 15,
+    "STREAM_SECONDS": 3600,
+    # Open streams and running agents at a time, for one process; more are refused with 503.
+    "MAX_STREAMS": 10_000,
+    "MAX_RUNS": 1_000,
+    # Database threads (and so connections) that serve reads, and threads for agents that are plain functions.
+    "DATABASE_THREADS": 4,
+    "AGENT_THREADS": 32,
+    # Largest artifact: characters of JSON and chunks.
+    "MAX_ARTIFACT_BYTES": 16 * 1024 * 1024,
+    "MAX_ARTIFACT_CHUNKS": 10_000,
+    # Requests without A2A-Version: False takes the version of the method or path, True takes them for 0.3.
+    "STRICT_VERSION": False,
+    # Ask for required extensions on every operation, not only on the two that send messages.
+    "REQUIRE_EXTENSIONS_EVERYWHERE": False,
+    # Seconds that clients and proxies may keep the card.
+    "CARD_MAX_AGE": 300,
+}
+
+#: Keys whose values are dotted paths (or lists of them) of things to import.
+IMPORTS: Final = frozenset(
+    {"AUTHENTICATION_CLASSES", "PERMISSION_CLASSES", "THROTTLE_CLASSES", "OWNER_RESOLVER", "TENANT_RESOLVER"}
+)
+
+
+class A2ASettings:
+    """Attribute access to ``settings.A2A`` with defaults; dotted paths arrive imported.
+
+    Raises ``ImproperlyConfigured`` for a path that cannot be imported, ``AttributeError`` for a key that does not
+    exist.
+    """
+
+    BASE_URL: str | None
+    GRPC_URL: str | None
+    AUTHENTICATION_CLASSES: Sequence[type[Any]]
+    PERMISSION_CLASSES: Sequence[type[Any]]
+    THROTTLE_CLASSES: Sequence[type[Any]]
+    OWNER_RESOLVER: Callable[[Any, Any], str] | None
+    TENANT_RESOLVER: Callable[[str], str | None] | None
+    DEFAULT_AGENT: str | None
+    MAX_BODY_BYTES: int
+    LEASE_SECONDS: float
+    BLOCKING_SECONDS: float
+    AUTO_GRACE_SECONDS: float
+    KEEPALIVE_SECONDS: float
+    STREAM_SECONDS: float
+    MAX_STREAMS: int
+    MAX_RUNS: int
+    DATABASE_THREADS: int
+    AGENT_THREADS: int
+    MAX_ARTIFACT_BYTES: int
+    MAX_ARTIFACT_CHUNKS: int
+    STRICT_VERSION: bool
+    REQUIRE_EXTENSIONS_EVERYWHERE: bool
+    CARD_MAX_AGE: int
+
+    def given(self) -> Mapping[str, Any]:
+        """Return what the site wrote, unchecked."""
+        value = getattr(django_settings, "A2A", {})
+        return value if isinstance(value, Mapping) else {}
+
+    def __getattr__(self, key: str) -> Any:
+        if key not in DEFAULTS:
+            raise AttributeError(f"A2A has no setting {key!r}")
+        value = self.given().get(key, DEFAULTS[key])
+        if key in IMPORTS and value:
+            value = _imported(key, value)
+        setattr(self, key, value)
+        return value
+
+    def reload(self) -> None:
+        """Forget every value that was read."""
+        self.__dict__.clear()
+
+
+def _imported(key: str, value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_imported(key, item) for item in value]
+    if not isinstance(value, str):
+        return value
+    try:
+        return import_string(value)
+    except ImportError as error:
+        raise ImproperlyConfigured(f"A2A[{key!r}]: cannot import {value!r}: {error}") from error
+
+
+a2a_settings = A2ASettings()
+
+
+def _on_setting_changed(*, setting: str, **kwargs: Any) -> None:
+    if setting == "A2A":
+        a2a_settings.reload()
+
+
+setting_changed.connect(_on_setting_changed, dispatch_uid="a2a_django.conf")
