@@ -1,0 +1,1 @@
+"""The shop: products, orders, and an agent that knows them."""

@@ -1,0 +1,14 @@
+"""Addresses of the example site: a front page, the admin, and everything of A2A below the root."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.urls import include, path
+
+from example_project.shop.views import front_page
+
+urlpatterns = [
+    path("", front_page, name="front-page"),
+    path("admin/", admin.site.urls),
+    path("", include("a2a_django.urls")),
+]
