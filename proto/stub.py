@@ -1,15 +1,18 @@
-"""The .pyi of a generated module: what type checkers and editors see of it. The comments of the .proto become docstrings."""
+"""The .pyi of a generated module: what type checkers and editors see of it.
+
+The comments of the .proto become docstrings.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from google.protobuf.descriptor_pb2 import (
     DescriptorProto,
     EnumDescriptorProto,
     FieldDescriptorProto,
     FileDescriptorProto,
-    OneofDescriptorProto,
 )
 
 HEADER = '''"""Generated from proto/{source} by `python proto/generate.py`; do not edit.
@@ -84,7 +87,7 @@ def stub_text(file: FileDescriptorProto, well_known: Sequence[str]) -> str:
 
 
 def enum_lines(enum: EnumDescriptorProto, comments: Comments, number: int) -> Iterator[str]:
-    """An enum: its wrapper as metaclass (that is how type checkers learn of Name, Value and the members), its values."""
+    """An enum: its wrapper as metaclass (so type checkers know Name, Value and the members), then its values."""
     yield f"class _{enum.name}Wrapper(_EnumTypeWrapper[{enum.name}]):"
     for place, value in enumerate(enum.value):
         yield f"    {value.name}: {enum.name}"
@@ -103,7 +106,7 @@ def message_lines(
     message: DescriptorProto, comments: Comments, number: int, package: str, well_known: Sequence[str]
 ) -> Iterator[str]:
     """A message: its fields (read-only where protobuf takes no assignment), its constructor, its presence methods."""
-    types = {field.name: FieldType(field, message, package, well_known) for field in message.field}
+    types = {field.name: field_type(field, message, package, well_known) for field in message.field}
     yield f"class {message.name}(_Message):"
     yield from comments.docstring(4, number, indent=4)
     for place, field in enumerate(message.field):
@@ -160,30 +163,35 @@ def has_presence(field: FieldDescriptorProto) -> bool:
     return field.type == Field.TYPE_MESSAGE or field.HasField("oneof_index")
 
 
+@dataclass(frozen=True)
 class FieldType:
     """How a field is read, what its argument in the constructor takes, and whether it can be assigned to."""
 
-    def __init__(
-        self, field: FieldDescriptorProto, message: DescriptorProto, package: str, well_known: Sequence[str]
-    ) -> None:
-        repeated = field.label == Field.LABEL_REPEATED
-        self.assignable = not repeated and field.type != Field.TYPE_MESSAGE
-        entry = next((nested for nested in message.nested_type if field.type_name.endswith(f".{nested.name}")), None)
-        if entry is not None:
-            key, value = (FieldType(part, entry, package, well_known) for part in entry.field)
-            container = "_ScalarMap" if value.assignable else "_MessageMap"
-            self.read = f"{container}[{key.read}, {value.read}]"
-            self.given = f"Mapping[{key.read}, {value.read}] | None"
-            return
-        name = type_name(field, package, well_known)
-        given = f"{name} | str" if field.type == Field.TYPE_ENUM else name
-        if name in ALSO_TAKEN:
-            given += f" | {ALSO_TAKEN[name]}"
-        if repeated:
-            container = "_Messages" if field.type == Field.TYPE_MESSAGE else "_Scalars"
-            self.read, self.given = f"{container}[{name}]", f"Iterable[{given}] | None"
-        else:
-            self.read, self.given = name, f"{given} | None"
+    read: str
+    given: str
+    assignable: bool
+
+
+def field_type(
+    field: FieldDescriptorProto, message: DescriptorProto, package: str, well_known: Sequence[str]
+) -> FieldType:
+    """The types of one field of a message."""
+    is_message = field.type == Field.TYPE_MESSAGE
+    entry = next((nested for nested in message.nested_type if field.type_name.endswith(f".{nested.name}")), None)
+    if entry is not None:
+        key, value = (field_type(part, entry, package, well_known) for part in entry.field)
+        container = "_ScalarMap" if value.assignable else "_MessageMap"
+        return FieldType(
+            f"{container}[{key.read}, {value.read}]", f"Mapping[{key.read}, {value.read}] | None", assignable=False
+        )
+    name = type_name(field, package, well_known)
+    given = f"{name} | str" if field.type == Field.TYPE_ENUM else name
+    if name in ALSO_TAKEN:
+        given += f" | {ALSO_TAKEN[name]}"
+    if field.label == Field.LABEL_REPEATED:
+        container = "_Messages" if is_message else "_Scalars"
+        return FieldType(f"{container}[{name}]", f"Iterable[{given}] | None", assignable=False)
+    return FieldType(name, f"{given} | None", assignable=not is_message)
 
 
 def type_name(field: FieldDescriptorProto, package: str, well_known: Sequence[str]) -> str:

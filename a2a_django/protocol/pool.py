@@ -2,9 +2,9 @@
 
 Protobuf refuses to register two files that define the same names in one pool, and the official SDK registers
 ``lf.a2a.v1`` in the default one. A site that serves A2A often calls other agents with that SDK in the same process, so
-nothing of ours may touch the default pool: not our messages, and not through ``Struct`` or ``Timestamp`` either, because
-a message can only refer to types of its own pool. The classes made here therefore differ from those of
-``google.protobuf.struct_pb2`` and its like, although they do the same; between the two, go through bytes or JSON.
+nothing of ours goes into the default pool. A message can only refer to types of its own pool: that is why ``Struct``,
+``Timestamp`` and the others are here once more. They do the same as the classes of ``google.protobuf.struct_pb2`` and its
+like but are not the same classes; between the two, go through bytes or JSON.
 
 Invariant: ``POOL`` holds every dependency of a file before the file itself.
 """
@@ -25,13 +25,14 @@ POOL = DescriptorPool()
 def load(serialized: bytes) -> FileDescriptor:
     """Put a serialized ``FileDescriptorProto`` and all it imports into the pool and return its descriptor.
 
-    Loading the same file again is harmless. Raises ``ModuleNotFoundError`` when the generated module of an imported file
-    is not installed and ``TypeError`` when the pool already holds other definitions of the same names.
+    Loading the same file again is harmless. Raises ``ModuleNotFoundError`` when the module of an imported file is not
+    installed and ``TypeError`` when the pool already holds other definitions of the same names.
     """
-    for path in FileDescriptorProto.FromString(serialized).dependency:
+    file = FileDescriptorProto.FromString(serialized)
+    for path in file.dependency:
         _copy(_installed(path))
     POOL.AddSerializedFile(serialized)
-    return POOL.FindFileByName(FileDescriptorProto.FromString(serialized).name)
+    return POOL.FindFileByName(file.name)
 
 
 def message_class(full_name: str, module: str) -> type[Message]:
