@@ -6,74 +6,110 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='Order',
+            name="Order",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField(unique=True, verbose_name='number')),
-                ('customer', models.CharField(max_length=100, verbose_name='customer')),
-                ('status', models.CharField(choices=[('paid', 'paid and waiting to be packed'), ('packed', 'packed and waiting for the carrier'), ('shipped', 'on its way'), ('delivered', 'delivered'), ('returned', 'returned')], default='paid', max_length=10, verbose_name='status')),
-                ('placed_at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='placed')),
-                ('carrier', models.CharField(blank=True, max_length=50, verbose_name='carrier')),
-                ('tracking', models.CharField(blank=True, max_length=50, verbose_name='tracking number')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveIntegerField(unique=True, verbose_name="number")),
+                ("customer", models.CharField(max_length=100, verbose_name="customer")),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("paid", "paid and waiting to be packed"),
+                            ("packed", "packed and waiting for the carrier"),
+                            ("shipped", "on its way"),
+                            ("delivered", "delivered"),
+                            ("returned", "returned"),
+                        ],
+                        default="paid",
+                        max_length=10,
+                        verbose_name="status",
+                    ),
+                ),
+                ("placed_at", models.DateTimeField(default=django.utils.timezone.now, verbose_name="placed")),
+                ("carrier", models.CharField(blank=True, max_length=50, verbose_name="carrier")),
+                ("tracking", models.CharField(blank=True, max_length=50, verbose_name="tracking number")),
             ],
             options={
-                'verbose_name': 'order',
-                'verbose_name_plural': 'orders',
-                'ordering': ['-placed_at'],
+                "verbose_name": "order",
+                "verbose_name_plural": "orders",
+                "ordering": ["-placed_at"],
             },
         ),
         migrations.CreateModel(
-            name='Product',
+            name="Product",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('sku', models.CharField(max_length=20, unique=True, verbose_name='article number')),
-                ('name', models.CharField(max_length=100, verbose_name='name')),
-                ('price', models.DecimalField(decimal_places=2, max_digits=8, verbose_name='price')),
-                ('stock', models.PositiveIntegerField(default=0, verbose_name='in stock')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("sku", models.CharField(max_length=20, unique=True, verbose_name="article number")),
+                ("name", models.CharField(max_length=100, verbose_name="name")),
+                ("price", models.DecimalField(decimal_places=2, max_digits=8, verbose_name="price")),
+                ("stock", models.PositiveIntegerField(default=0, verbose_name="in stock")),
             ],
             options={
-                'verbose_name': 'product',
-                'verbose_name_plural': 'products',
-                'ordering': ['sku'],
+                "verbose_name": "product",
+                "verbose_name_plural": "products",
+                "ordering": ["sku"],
             },
         ),
         migrations.CreateModel(
-            name='Stocktake',
+            name="Stocktake",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('task_id', models.CharField(max_length=64, unique=True, verbose_name='task')),
-                ('outcome', models.CharField(choices=[('running', 'running'), ('done', 'done'), ('cancelled', 'cancelled')], default='running', max_length=10, verbose_name='outcome')),
-                ('products', models.PositiveIntegerField(default=0, verbose_name='products counted')),
-                ('started_at', models.DateTimeField(auto_now_add=True, verbose_name='started')),
-                ('ended_at', models.DateTimeField(blank=True, null=True, verbose_name='ended')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("task_id", models.CharField(max_length=64, unique=True, verbose_name="task")),
+                (
+                    "outcome",
+                    models.CharField(
+                        choices=[("running", "running"), ("done", "done"), ("cancelled", "cancelled")],
+                        default="running",
+                        max_length=10,
+                        verbose_name="outcome",
+                    ),
+                ),
+                ("products", models.PositiveIntegerField(default=0, verbose_name="products counted")),
+                ("started_at", models.DateTimeField(auto_now_add=True, verbose_name="started")),
+                ("ended_at", models.DateTimeField(blank=True, null=True, verbose_name="ended")),
             ],
             options={
-                'verbose_name': 'stocktake',
-                'verbose_name_plural': 'stocktakes',
-                'ordering': ['-started_at'],
+                "verbose_name": "stocktake",
+                "verbose_name_plural": "stocktakes",
+                "ordering": ["-started_at"],
             },
         ),
         migrations.CreateModel(
-            name='OrderLine',
+            name="OrderLine",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('quantity', models.PositiveIntegerField(default=1, verbose_name='quantity')),
-                ('order', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='lines', to='shop.order', verbose_name='order')),
-                ('product', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='shop.product', verbose_name='product')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("quantity", models.PositiveIntegerField(default=1, verbose_name="quantity")),
+                (
+                    "order",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="lines",
+                        to="shop.order",
+                        verbose_name="order",
+                    ),
+                ),
+                (
+                    "product",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="shop.product",
+                        verbose_name="product",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'order line',
-                'verbose_name_plural': 'order lines',
-                'ordering': ['pk'],
-                'constraints': [models.UniqueConstraint(fields=('order', 'product'), name='shop_line_once_an_order')],
+                "verbose_name": "order line",
+                "verbose_name_plural": "order lines",
+                "ordering": ["pk"],
+                "constraints": [models.UniqueConstraint(fields=("order", "product"), name="shop_line_once_an_order")],
             },
         ),
     ]

@@ -1,0 +1,71 @@
+# `make demo` and `make test` do all the set-up themselves; they need python3 >= 3.11, pip and make.
+PYTHON ?= python3
+VENV ?= .venv
+PORT ?= 8000
+
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check
+SITE := $(VENV)/.site-is-installed
+DEV := $(VENV)/.dev-is-installed
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types acceptance interop bench proto clean
+
+help:
+	@echo "make demo         the example site on http://127.0.0.1:$(PORT)"
+	@echo "make test         the tests"
+	@echo "make lint types   style, import contracts, type checks"
+	@echo "make acceptance   the black-box suite under daphne and uvicorn"
+	@echo "make interop      the official Python and JavaScript clients"
+	@echo "make bench        this server beside the official SDK's; writes benchmarks/RESULTS.md"
+	@echo "make proto        the message modules anew from proto/a2a.proto"
+	@echo "make clean        remove the virtual environment and the demo's database"
+
+demo: $(SITE)
+	@$(PY) manage.py preparedemo --base http://127.0.0.1:$(PORT)
+	@$(PY) manage.py runserver 127.0.0.1:$(PORT)
+
+test: $(DEV)
+	$(PY) -m pytest $(ARGS)
+
+lint: $(DEV)
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(VENV)/bin/lint-imports
+
+types: $(DEV)
+	$(PY) -m mypy
+
+acceptance: $(DEV)
+	$(PY) -m tests.acceptance --server daphne $(ARGS)
+	$(PY) -m tests.acceptance --server uvicorn $(ARGS)
+
+interop: $(DEV)
+	$(PY) -m pytest tests/interop $(ARGS)
+
+bench: $(DEV)
+	$(PY) -m benchmarks $(ARGS)
+
+proto: $(DEV)
+	$(PY) proto/generate.py
+
+clean:
+	rm -rf $(VENV) .demo
+
+# A Python without ensurepip (Debian without python3-venv) still makes an environment; its own pip then fills it.
+$(PY):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Python 3.11 or newer is needed; say which one: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@if $(PYTHON) -c 'import ensurepip' 2>/dev/null; then $(PYTHON) -m venv $(VENV); \
+		else $(PYTHON) -m venv --without-pip $(VENV) && $(PYTHON) -m pip --python $(PY) install --quiet pip; fi
+
+# Each installs again only when pyproject.toml changed.
+$(SITE): pyproject.toml | $(PY)
+	@echo "Installing into $(VENV) ..."
+	@$(PIP) install --quiet --editable .
+	@touch $@
+
+$(DEV): pyproject.toml | $(PY)
+	@echo "Installing into $(VENV) ..."
+	@$(PIP) install --quiet --editable '.[dev]'
+	@touch $(SITE) $@

@@ -1,0 +1,1 @@
+"""Runs the black-box suite against real servers: ``python -m tests.acceptance --server daphne``."""
