@@ -32,8 +32,8 @@ def words(name: str, default: str) -> list[str]:
 def database(name: str, default: Path) -> dict[str, Any]:
     """Return Django's settings for the database that the variable names.
 
-    ``sqlite:////absolute/path`` or ``postgres://user:password@host:port/name``; without the variable SQLite at ``default``.
-    Raises ``ImproperlyConfigured`` for anything else.
+    ``sqlite:////absolute/path`` or ``postgres://user:password@host:port/name``; without the variable SQLite at
+    ``default``. Raises ``ImproperlyConfigured`` for anything else.
     """
     url = os.environ.get(name)
     if not url:

@@ -1,6 +1,7 @@
 """Settings of the example site.
 
-Everything that a first try needs is open here. Comments that begin with "Production:" say what a real site does instead.
+Everything that a first try needs is open here. Comments that begin with "Production:" say what a real site does
+instead.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ import pytest
 def pytest_runtest_teardown(item: pytest.Item) -> None:
     """Stop the engine before the fixtures of a test are torn down.
 
-    A hook and not a fixture, because it has to come before the ``db`` fixture empties or drops the database: the engine's
-    threads hold connections of their own, and PostgreSQL does not drop a database that somebody is connected to.
+    A hook and not a fixture, because it has to come before the ``db`` fixture empties or drops the database: the
+    engine's threads hold connections of their own, and PostgreSQL drops no database that somebody is connected to.
     """
     engine = sys.modules.get("a2a_django.engine")
     if engine is not None:
@@ -22,7 +22,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Remove the directory of the SQLite files; only in the process that made it, not in the workers of pytest-xdist."""
+    """Remove the directory of the SQLite files, but not from a worker of pytest-xdist: the others still need it."""
     run = os.environ.get("A2A_TEST_RUN_DIR")
     if run and not hasattr(config, "workerinput"):
         shutil.rmtree(run, ignore_errors=True)
