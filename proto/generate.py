@@ -4,12 +4,13 @@
     python proto/generate.py --check   write nothing, exit with 1 when a module is not what would be written
 
 Works from any directory. Needs grpcio-tools, and the package's own dependency googleapis-common-protos for the imported
-files; a2a_django itself need not be installed. What is written does not depend on the version of the compiler.
+files; a2a_django itself need not be installed.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import importlib.util
 import subprocess
 import sys
@@ -17,9 +18,10 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-# Known extensions serialize in the order of their numbers, unknown ones as the compiler wrote them.
+# Imported so that the annotations are known fields, which compare by their value and not by their bytes.
 from google.api import annotations_pb2, client_pb2, field_behavior_pb2  # noqa: F401
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
+from google.protobuf.message import DecodeError
 from stub import stub_text
 
 HERE = Path(__file__).resolve().parent
@@ -83,11 +85,27 @@ def compile_proto(source: str) -> FileDescriptorProto:
     return file
 
 
-def module_text(file: FileDescriptorProto) -> str:
-    """The text of the Python module that holds the serialized file and names its messages, enums and enum values."""
+def serialize(file: FileDescriptorProto, standing: str) -> bytes:
+    """The bytes of the file without its comments: those of the ``standing`` module when they mean the same.
+
+    Releases of google/api/field_behavior.proto differ in how the annotation is encoded (packed or not), and a check
+    must not fail because of the release that happens to be installed.
+    """
     bare = FileDescriptorProto()
     bare.CopyFrom(file)
     bare.ClearField("source_code_info")
+    try:
+        for node in ast.walk(ast.parse(standing)):
+            embedded = node.value if isinstance(node, ast.Constant) else None
+            if isinstance(embedded, bytes) and FileDescriptorProto.FromString(embedded) == bare:
+                return embedded
+    except (SyntaxError, DecodeError):
+        print("The module that stands there cannot be read (a merge, an edit by hand); it is made anew.")
+    return bare.SerializeToString(deterministic=True)
+
+
+def module_text(file: FileDescriptorProto, standing: str) -> str:
+    """The text of the Python module that holds the serialized file and names its messages, enums and enum values."""
     names = [f"{file.package}.{message.name}" for message in file.message_type]
     names += [f"google.protobuf.{name}" for name in WELL_KNOWN]
     lines = [f'{name.rpartition(".")[2]} = _pool.message_class("{name}", __name__)' for name in names]
@@ -97,7 +115,7 @@ def module_text(file: FileDescriptorProto) -> str:
     return MODULE.format(
         source=file.name,
         package=file.package,
-        serialized=literal(bare.SerializeToString(deterministic=True)),
+        serialized=literal(serialize(file, standing)),
         body="\n".join(lines),
     )
 
@@ -123,9 +141,11 @@ def main() -> int:
     stale = []
     for target in TARGETS:
         file = compile_proto(target.source)
-        for suffix, text in ((".py", module_text(file)), (".pyi", stub_text(file, WELL_KNOWN))):
+        for suffix in (".py", ".pyi"):
             path = ROOT / (target.module + suffix)
-            if path.exists() and path.read_text(encoding="utf-8") == text:
+            standing = path.read_text(encoding="utf-8") if path.exists() else ""
+            text = module_text(file, standing) if suffix == ".py" else stub_text(file, WELL_KNOWN)
+            if text == standing:
                 continue
             stale.append(path.relative_to(ROOT))
             if not check:

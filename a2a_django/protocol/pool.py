@@ -3,7 +3,7 @@
 Protobuf refuses to register two files that define the same names in one pool, and the official SDK registers
 ``lf.a2a.v1`` in the default one. A site that serves A2A often calls other agents with that SDK in the same process, so
 nothing of ours goes into the default pool. A message can only refer to types of its own pool: that is why ``Struct``,
-``Timestamp`` and the others are here once more. They do the same as the classes of ``google.protobuf.struct_pb2`` and its
+``Timestamp`` and the others are here once more. They do the same as those of ``google.protobuf.struct_pb2`` and its
 like but are not the same classes; between the two, go through bytes or JSON.
 
 Invariant: ``POOL`` holds every dependency of a file before the file itself.
