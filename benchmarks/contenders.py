@@ -1,0 +1,69 @@
+"""The two servers under test: how each is started and its database prepared."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass, field
+
+import psycopg
+
+from benchmarks.databases import Database, Databases, server_url
+from benchmarks.processes import Server, run_module
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A server under test."""
+
+    name: str
+    app: str  # for uvicorn
+    fill: str  # module that makes the tables and COUNT stored tasks
+    path: str = "/a2a/"  # of the JSON-RPC endpoint
+    options: tuple[str, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def serve(self, database: Database) -> Server:
+        """The server on that database, to be used in a `with` block."""
+        return Server(self.app, environment=self.environment | database.environment(), options=self.options)
+
+
+SDK = Contender("a2a-sdk", "benchmarks.sdk.server:app", "benchmarks.sdk.fill")
+OURS = Contender(
+    "a2a-django",
+    "benchmarks.site.asgi:application",
+    "benchmarks.site.fill",
+    options=("--lifespan", "off"),
+    environment={"DJANGO_SETTINGS_MODULE": "benchmarks.site.settings"},
+)
+CONTENDERS = (SDK, OURS)
+
+
+class Templates:
+    """Prepared databases, made once for each contender, kind and number of stored tasks."""
+
+    def __init__(self, databases: Databases) -> None:
+        self._databases = databases
+        self._made: dict[tuple[str, str, int], Database] = {}
+
+    def get(self, contender: Contender, kind: str, tasks: int = 0) -> Database:
+        """A database with the contender's tables and `tasks` stored tasks. Copy it, do not serve from it."""
+        key = (contender.name, kind, tasks)
+        if key not in self._made:
+            database = self._databases.empty(kind, "template")
+            run_module(contender.fill, str(tasks), environment=contender.environment | database.environment())
+            _settle(database)
+            self._made[key] = database
+        return self._made[key]
+
+
+def _settle(database: Database) -> None:
+    """Statistics and clean pages, as in a database that has been there for a while."""
+    if database.kind == "postgres":
+        with psycopg.connect(f"{server_url()}/{database.name}", autocommit=True) as connection:
+            connection.execute("VACUUM ANALYZE")
+            connection.execute("CHECKPOINT")
+        return
+    with closing(sqlite3.connect(database.name, isolation_level=None)) as file:
+        file.execute("ANALYZE")
+        file.execute("PRAGMA wal_checkpoint(TRUNCATE)")

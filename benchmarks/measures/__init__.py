@@ -1,0 +1,19 @@
+"""The measurements: each takes a `Stage` and gives a `Section` of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from benchmarks.measures.listing import measure_listing
+from benchmarks.measures.memory import measure_memory
+from benchmarks.measures.send import measure_send
+from benchmarks.measures.stream import measure_stream
+from benchmarks.report import Section
+from benchmarks.stage import Stage
+
+MEASURES: dict[str, Callable[[Stage], Section]] = {
+    "send": measure_send,
+    "stream": measure_stream,
+    "list": measure_listing,
+    "memory": measure_memory,
+}

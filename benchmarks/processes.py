@@ -1,0 +1,147 @@
+"""Server processes: start on a free port, measure from /proc, stop by pid."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+ROOT = Path(__file__).resolve().parent.parent
+_TICK = os.sysconf("SC_CLK_TCK")
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+START_TIMEOUT = 60.0
+STOP_TIMEOUT = 10.0
+
+
+class ServerError(RuntimeError):
+    """A server, or a helper that prepares its data, did not do what it should."""
+
+
+def free_port() -> int:
+    """A loopback port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def run_module(module: str, *arguments: str, environment: Mapping[str, str]) -> str:
+    """Runs `python -m module arguments` to its end and returns what it printed; raises `ServerError` when it fails."""
+    done = subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=1800,
+        check=False,
+    )
+    if done.returncode:
+        raise ServerError(f"{module} {' '.join(arguments)} failed:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def _stat(pid: int) -> list[str] | None:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
+def process_tree(pid: int) -> list[int]:
+    """The process and all its living descendants."""
+    children: dict[int, list[int]] = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit() and (stat := _stat(int(entry))):
+            children.setdefault(int(stat[1]), []).append(int(entry))
+    tree, at = [pid], 0
+    while at < len(tree):
+        tree += children.get(tree[at], [])
+        at += 1
+    return tree
+
+
+@dataclass(frozen=True)
+class Usage:
+    """CPU seconds used so far and resident bytes now, of a process tree."""
+
+    cpu_seconds: float
+    rss_bytes: int
+    threads: int
+
+
+class Server:
+    """A uvicorn process serving `app`, for use in a `with` block."""
+
+    def __init__(self, app: str, *, environment: Mapping[str, str], options: tuple[str, ...] = ()) -> None:
+        self.port = free_port()
+        self._command = [
+            *(sys.executable, "-m", "uvicorn", app, "--host", "127.0.0.1", "--port", str(self.port)),
+            *("--log-level", "warning", "--no-access-log", "--loop", "uvloop", "--http", "httptools"),
+            *("--timeout-graceful-shutdown", "2", *options),
+        ]
+        self._environment = {**os.environ, **environment}
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Server:
+        self._process = subprocess.Popen(self._command, cwd=ROOT, env=self._environment, stdin=subprocess.DEVNULL)
+        try:
+            self._wait_until_it_listens()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    @property
+    def pid(self) -> int:
+        if self._process is None:
+            raise ServerError("the server is not started")
+        return self._process.pid
+
+    def usage(self) -> Usage:
+        """What the server has used so far; raises `ServerError` when it is gone."""
+        ticks = pages = threads = 0
+        for pid in process_tree(self.pid):
+            if stat := _stat(pid):
+                ticks += int(stat[11]) + int(stat[12])
+                threads += int(stat[17])
+                pages += int(stat[21])
+        if self._process is None or self._process.poll() is not None:
+            raise ServerError("the server died")
+        return Usage(ticks / _TICK, pages * _PAGE, threads)
+
+    def stop(self) -> None:
+        """Ends the process; first politely."""
+        process = self._process
+        if process is None or process.poll() is not None:
+            return
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(STOP_TIMEOUT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def _wait_until_it_listens(self) -> None:
+        end = time.monotonic() + START_TIMEOUT
+        while time.monotonic() < end:
+            if self._process is None or self._process.poll() is not None:
+                raise ServerError(f"the server did not start: {' '.join(self._command)}")
+            with socket.socket() as probe:
+                probe.settimeout(1)
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            time.sleep(0.05)
+        raise ServerError(f"the server does not listen after {START_TIMEOUT:.0f} s: {' '.join(self._command)}")

@@ -1,0 +1,1 @@
+"""The peer: the official Python SDK's server with its database task store."""

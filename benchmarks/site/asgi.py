@@ -1,0 +1,7 @@
+"""Django's own ASGI application: the calls are answered by the Django views."""
+
+from __future__ import annotations
+
+from django.core.asgi import get_asgi_application
+
+application = get_asgi_application()

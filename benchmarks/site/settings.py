@@ -1,0 +1,59 @@
+"""Settings of the bench site. The database comes from the environment (see `benchmarks.databases`)."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from benchmarks.databases import POOL_SIZE, Database
+
+SECRET_KEY = "only-for-benchmarks-on-this-machine"  # noqa: S105 - nothing to protect
+DEBUG = False
+ALLOWED_HOSTS = ["127.0.0.1"]
+ROOT_URLCONF = "benchmarks.site.urls"
+USE_TZ = True
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+INSTALLED_APPS = [
+    "django.contrib.contenttypes",
+    "django.contrib.auth",
+    "rest_framework",
+    "channels",
+    "a2a_django",
+    "benchmarks.site",
+]
+MIDDLEWARE: list[str] = []
+
+A2A = {
+    "AUTHENTICATION_CLASSES": [],
+    "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
+    "DEFAULT_AGENT": "echo",
+}
+
+
+def _database(database: Database) -> dict[str, Any]:
+    if database.kind == "sqlite":
+        return {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": database.name,
+            "OPTIONS": {
+                "transaction_mode": "IMMEDIATE",
+                "timeout": 20,
+                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+            },
+        }
+    user, _, address = database.address.rpartition("/")[0].rpartition("@")
+    name, _, password = user.partition(":")
+    host, _, port = address.partition(":")
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": database.name,
+        "USER": name,
+        "PASSWORD": password,
+        "HOST": host,
+        "PORT": port,
+        "CONN_MAX_AGE": 0,
+        "OPTIONS": {"pool": {"min_size": 1, "max_size": POOL_SIZE, "timeout": 60}},
+    }
+
+
+DATABASES = {"default": _database(Database.from_environment(os.environ))}

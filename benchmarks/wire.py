@@ -1,0 +1,86 @@
+"""The JSON-RPC requests of the benchmarks, and the checks of their answers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from benchmarks.load import LoadError, request_bytes
+
+ECHO = "echo"
+COMPLETED = "TASK_STATE_COMPLETED"
+CHUNK_AGENT = "chunks"  # tenant of the agent that streams; the SDK's server looks at the text instead
+
+
+def chunk_text(number: int) -> str:
+    """The text of chunk `number`: about the size of a few words, each one different."""
+    return f"chunk {number:06d} of it "
+
+
+def _rpc(path: str, number: int, method: str, params: dict[str, Any], *, accept: str = "application/json") -> bytes:
+    body = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+    return request_bytes(path, json.dumps(body, separators=(",", ":")).encode("ascii"), accept=accept)
+
+
+def _message(number: int, text: str) -> dict[str, Any]:
+    return {"messageId": f"bench-{number}", "role": "ROLE_USER", "parts": [{"text": text}]}
+
+
+def send_message(path: str, number: int) -> bytes:
+    """A blocking SendMessage to the echo agent."""
+    return _rpc(path, number, "SendMessage", {"message": _message(number, ECHO)})
+
+
+def stream_chunks(path: str, number: int, chunks: int) -> bytes:
+    """A SendStreamingMessage that is answered with `chunks` artifact chunks."""
+    params = {"tenant": CHUNK_AGENT, "message": _message(number, f"chunks {chunks}")}
+    return _rpc(path, number, "SendStreamingMessage", params, accept="text/event-stream")
+
+
+def get_task(path: str, task_id: str, *, tenant: str = "") -> bytes:
+    """A GetTask for one task."""
+    return _rpc(path, 1, "GetTask", {"id": task_id} | ({"tenant": tenant} if tenant else {}))
+
+
+def list_tasks(path: str, *, page_size: int, page_token: str = "", everything: bool = False) -> bytes:
+    """A ListTasks for one page; with `everything`, artifacts and history are asked for too."""
+    params: dict[str, Any] = {"pageSize": page_size}
+    if page_token:
+        params["pageToken"] = page_token
+    if everything:
+        params |= {"includeArtifacts": True, "historyLength": 10}
+    return _rpc(path, 1, "ListTasks", params)
+
+
+def result(body: bytes) -> dict[str, Any]:
+    """The result of a JSON-RPC answer."""
+    answer = json.loads(body)
+    if "result" not in answer:
+        raise LoadError(f"an error instead of a result: {body[:500]!r}")
+    found: dict[str, Any] = answer["result"]
+    return found
+
+
+def artifact_text(task: dict[str, Any]) -> str:
+    """All text of all artifacts of a task."""
+    return "".join(part.get("text", "") for artifact in task.get("artifacts", ()) for part in artifact.get("parts", ()))
+
+
+def check_sent(number: int, body: bytes) -> None:
+    """The answer to `send_message` must be a completed task with the echoed text."""
+    answer = json.loads(body)
+    task = answer.get("result", {}).get("task", {})
+    if answer.get("id") != number or task.get("status", {}).get("state") != COMPLETED or artifact_text(task) != ECHO:
+        raise LoadError(f"wrong answer to SendMessage {number}: {body[:500]!r}")
+
+
+def check_page(body: bytes, *, page_size: int, total: int, everything: bool = False) -> tuple[list[str], str]:
+    """Checks a page of the prepared tasks; returns their ids and the token of the next page."""
+    page = result(body)
+    tasks = page.get("tasks", [])
+    if len(tasks) != page_size or page.get("totalSize") != total:
+        raise LoadError(f"a page of {len(tasks)} tasks of {page.get('totalSize')}, not {page_size} of {total}")
+    for task in tasks:
+        if task["status"]["state"] != COMPLETED or (everything and artifact_text(task) != ECHO):
+            raise LoadError(f"a wrong task on a page: {task!r}")
+    return [task["id"] for task in tasks], page.get("nextPageToken", "")
