@@ -8,6 +8,7 @@ PIP := $(PY) -m pip --disable-pip-version-check
 SITE := $(VENV)/.site-is-installed
 DEV := $(VENV)/.dev-is-installed
 
+.DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint types acceptance interop bench proto clean
 

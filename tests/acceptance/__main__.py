@@ -10,7 +10,8 @@ import tempfile
 from pathlib import Path
 
 from tests.acceptance import deselected
-from tests.acceptance.servers import COMMANDS, ROOT, Server, ServerError, keys, running
+from tests.acceptance.servers import COMMANDS, running
+from tests.live import ROOT, LiveError, LiveProcess
 
 
 def main() -> int:
@@ -31,33 +32,33 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="a2a-acceptance-") as folder:
         try:
             return run(options, Path(folder), rest)
-        except ServerError as error:
+        except LiveError as error:
             print(error, file=sys.stderr)
             return 70
 
 
 def run(options: argparse.Namespace, folder: Path, rest: list[str]) -> int:
-    with running(options.server, options.database, folder) as servers:
+    with running(options.server, options.database, folder) as (servers, headers):
         command = [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:django", str(options.blackbox)]
         if not options.all:
             command += ["-m", " and ".join(f"not {mark}" for mark in deselected.MARKS)]
             command += [f"--deselect={options.blackbox.name}/{case}" for case in deselected.CASES]
         command += rest
         print(f"== acceptance: {options.server}, {options.database}", flush=True)
-        code = subprocess.run(
-            command, cwd=options.blackbox.parent, env=environment(servers, options.database, folder), check=False
-        ).returncode
+        found = environment(servers, headers, options.database, folder)
+        code = subprocess.run(command, cwd=options.blackbox.parent, env=found, check=False).returncode
         if code:
             for server in servers.values():
                 print(server.tail(), file=sys.stderr)
         return code
 
 
-def environment(servers: dict[str, Server], database: str, folder: Path) -> dict[str, str]:
+def environment(
+    servers: dict[str, LiveProcess], headers: dict[str, str], database: str, folder: Path
+) -> dict[str, str]:
     """Return the variables by which the suite finds the servers and the users."""
-    main, headers = servers["main"], keys(folder)
     found = {
-        "A2A_CARD_URL": f"{main.url}/.well-known/agent-card.json",
+        "A2A_CARD_URL": f"{servers['main'].url}/.well-known/agent-card.json",
         "A2A_AUTH_ALICE": headers["alice"],
         "A2A_AUTH_BOB": headers["bob"],
         "PYTHONDONTWRITEBYTECODE": "1",

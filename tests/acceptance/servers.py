@@ -5,23 +5,15 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import signal
-import socket
 import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from urllib.parse import quote
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-START_SECONDS = 40
-STOP_SECONDS = 15
+from tests.live import ROOT, LiveError, LiveProcess
 
 #: How each ASGI server is started; uvicorn waits for open streams for ever unless it is told how long (README).
 COMMANDS = {
@@ -31,34 +23,20 @@ COMMANDS = {
         *("--log-level", "warning", "--timeout-graceful-shutdown", "2"),
     ],
 }
+VARIANTS = ("main", "plain", "strict")
 
 
-class ServerError(Exception):
-    """A server did not start or did not stop; the message says which, with the end of its log."""
-
-
-@dataclass
-class Server:
-    """One server process of one variant of the scripted site, with a database of its own."""
+@dataclass(frozen=True)
+class Site:
+    """One variant of the scripted site with a database of its own."""
 
     variant: str
-    kind: str
     database: str
     folder: Path
-    port: int = 0
-    process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    @property
-    def log(self) -> Path:
-        return self.folder / f"{self.variant}.log"
 
     @property
     def environment(self) -> dict[str, str]:
-        """Return what the process and its management commands find in their environment."""
+        """Return what its server and its management commands find in their environment."""
         return {
             **os.environ,
             "DJANGO_SETTINGS_MODULE": "example_project.scripted.settings",
@@ -73,70 +51,14 @@ class Server:
         command = [sys.executable, "manage.py", *arguments]
         done = subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False)
         if done.returncode:
-            raise ServerError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+            raise LiveError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
         return done.stdout
 
-    def __enter__(self) -> Server:
-        """Start the process and wait until it serves its card."""
-        self.port = free_port()
-        command = [part.format(port=self.port) for part in COMMANDS[self.kind]]
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", *command],
-                cwd=ROOT,
-                env=self.environment,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-        deadline = time.monotonic() + START_SECONDS
-        while not answers(f"{self.url}/.well-known/agent-card.json"):
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                self.kill()
-                raise ServerError(f"{self.variant} under {self.kind} did not start\n{self.tail()}")
-            time.sleep(0.1)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Ask the process to stop as a process manager does; one that stays is a fault."""
-        assert self.process is not None
-        self.process.send_signal(signal.SIGTERM)
-        try:
-            self.process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            self.kill()
-            raise ServerError(f"{self.variant} under {self.kind} did not stop on SIGTERM\n{self.tail()}") from None
-
-    def kill(self) -> None:
-        """End the process and whatever it started."""
-        if self.process is not None and self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
-
-    def tail(self, lines: int = 60) -> str:
-        """Return the end of the server's log."""
-        text = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
-        return "\n".join([f"--- the end of the log of {self.variant} ({self.kind})", *text[-lines:]])
-
-
-def free_port() -> int:
-    """Return a port of the loopback interface that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def answers(url: str) -> bool:
-    """Return whether a GET of the address gives 200."""
-    try:
-        with urllib.request.urlopen(url, timeout=2) as response:  # noqa: S310 - an address of our own
-            return bool(response.status == 200)
-    except (urllib.error.URLError, OSError):
-        return False
+    def server(self, kind: str) -> LiveProcess:
+        """Return the process of this site under the ASGI server of that name, not started yet."""
+        command = [sys.executable, "-m", *COMMANDS[kind]]
+        log = self.folder / f"{self.variant}.log"
+        return LiveProcess(command, cwd=ROOT, environment=self.environment, log=log)
 
 
 @contextmanager
@@ -149,43 +71,35 @@ def database(kind: str, folder: Path, name: str) -> Iterator[str]:
 
     host, port = os.environ.get("PGHOST", "127.0.0.1"), os.environ.get("PGPORT", "5432")
     user, password = os.environ.get("PGUSER", "postgres"), os.environ.get("PGPASSWORD", "")
+    address = f"postgresql://{quote(user)}:{quote(password)}@{host}:{port}"
     unique = f"a2a_{name}_{secrets.token_hex(4)}"
-    with psycopg.connect(
-        host=host, port=int(port), user=user, password=password, dbname="postgres", autocommit=True
-    ) as admin:
+    with psycopg.connect(f"{address}/postgres", autocommit=True) as admin:
         admin.execute(f'CREATE DATABASE "{unique}"')
         try:
-            yield f"postgres://{quote(user)}:{quote(password)}@{host}:{port}/{unique}"
+            yield f"{address}/{unique}"
         finally:
             admin.execute(f'DROP DATABASE "{unique}" WITH (FORCE)')
 
 
 @contextmanager
-def running(kind: str, database_kind: str, folder: Path) -> Iterator[dict[str, Server]]:
-    """Start the three variants and yield them by name; ``Server.environment`` of each is ready for commands."""
-    servers: dict[str, Server] = {}
+def running(kind: str, database_kind: str, folder: Path) -> Iterator[tuple[dict[str, LiveProcess], dict[str, str]]]:
+    """Start the three variants; yield the processes by variant, and the users' Authorization headers by name."""
     with ExitStack() as stack:
-        for variant in ("main", "plain", "strict"):
+        sites: dict[str, Site] = {}
+        for variant in VARIANTS:
             url = stack.enter_context(database(database_kind, folder, variant))
-            server = servers[variant] = Server(variant, kind, url, folder)
-            server.manage("migrate", "--verbosity", "0")
-        copy_users(servers, folder)
-        for server in servers.values():
-            stack.enter_context(server)
-        yield servers
+            site = sites[variant] = Site(variant, url, folder)
+            site.manage("migrate", "--verbosity", "0")
+        headers = make_users(sites, folder)
+        yield {name: stack.enter_context(site.server(kind)) for name, site in sites.items()}, headers
 
 
-def copy_users(servers: dict[str, Server], folder: Path) -> None:
-    """Make the two users with their keys on the main server and give them to the others: one key for all three."""
-    keys = servers["main"].manage("scriptedusers")
-    (folder / "keys.json").write_text(keys)
+def make_users(sites: dict[str, Site], folder: Path) -> dict[str, str]:
+    """Make the two users and their keys on the main site and copy them to the others: one key for all three."""
+    headers: dict[str, str] = json.loads(sites["main"].manage("scriptedusers"))
     users = str(folder / "users.json")
-    servers["main"].manage("dumpdata", "auth.user", "a2a_django.apikey", "--output", users)
-    for name in ("plain", "strict"):
-        servers[name].manage("loaddata", users, "--verbosity", "0")
-
-
-def keys(folder: Path) -> dict[str, str]:
-    """Return the Authorization header of each user."""
-    headers: dict[str, str] = json.loads((folder / "keys.json").read_text())
+    sites["main"].manage("dumpdata", "auth.user", "a2a_django.apikey", "--output", users)
+    for name, site in sites.items():
+        if name != "main":
+            site.manage("loaddata", users, "--verbosity", "0")
     return headers

@@ -1,0 +1,105 @@
+"""Server processes for tests: started on a free port, waited for, stopped as a process manager stops them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+ROOT = Path(__file__).resolve().parent.parent
+START_SECONDS = 40
+STOP_SECONDS = 15
+
+
+class LiveError(Exception):
+    """A process did not start or did not stop; the message says which, with the end of its log."""
+
+
+class LiveProcess:
+    """A server process that is ready inside the ``with`` block.
+
+    ``{port}`` in the command becomes a free port; the process is ready when the path ``ready`` answers 200. Output goes
+    to the file ``log``. Raises ``LiveError`` when the process does not get ready, or does not end on SIGTERM.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: Path,
+        environment: Mapping[str, str],
+        log: Path,
+        ready: str = "/.well-known/agent-card.json",
+    ) -> None:
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.log = log
+        self._command = [part.format(port=self.port) for part in command]
+        self._cwd, self._environment, self._ready = cwd, dict(environment), ready
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> LiveProcess:
+        """Start the process and wait for it."""
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                self._command,
+                cwd=self._cwd,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        deadline = time.monotonic() + START_SECONDS
+        while not answers(self.url + self._ready):
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self._kill()
+                raise LiveError(f"{self._command} did not start\n{self.tail()}")
+            time.sleep(0.05)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Send SIGTERM and wait; a process that stays is ended the hard way and reported."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGTERM)
+        try:
+            self._process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._kill()
+            raise LiveError(f"{self._command} did not stop on SIGTERM\n{self.tail()}") from None
+
+    def _kill(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+
+    def tail(self, lines: int = 60) -> str:
+        """Return the end of the log."""
+        text = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
+        return "\n".join([f"--- the end of {self.log.name}", *text[-lines:]])
+
+
+def free_port() -> int:
+    """Return a port of the loopback interface that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def answers(url: str) -> bool:
+    """Return whether a GET of the address gives 200."""
+    try:
+        with urllib.request.urlopen(url, timeout=2) as response:  # noqa: S310 - an address of our own
+            return bool(response.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
