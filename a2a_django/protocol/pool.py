@@ -26,7 +26,7 @@ def load(serialized: bytes) -> FileDescriptor:
     """Put a serialized ``FileDescriptorProto`` and all it imports into the pool and return its descriptor.
 
     Loading the same file again is harmless. Raises ``ModuleNotFoundError`` when the module of an imported file is not
-    installed and ``TypeError`` when the pool already holds other definitions of the same names.
+    installed and ``TypeError`` when another file of the pool already defines the same names.
     """
     file = FileDescriptorProto.FromString(serialized)
     for path in file.dependency:

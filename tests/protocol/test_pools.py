@@ -70,7 +70,7 @@ def test_loading_a_file_again_is_harmless() -> None:
 
 
 def test_loading_other_definitions_of_the_same_names_is_refused() -> None:
-    other = ours.DESCRIPTOR.serialized_pb.replace(b"context_id", b"kontext_id")
+    other = ours.DESCRIPTOR.serialized_pb.replace(b"a2a.proto", b"b2b.proto")
     with pytest.raises(TypeError):
         pool.load(other)
 
