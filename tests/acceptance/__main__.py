@@ -42,7 +42,7 @@ def run(options: argparse.Namespace, folder: Path, rest: list[str]) -> int:
         command = [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:django", str(options.blackbox)]
         if not options.all:
             command += ["-m", " and ".join(f"not {mark}" for mark in deselected.MARKS)]
-            command += [f"--deselect={options.blackbox.name}/{case}" for case in deselected.CASES]
+            command += [f"--deselect={case}" for case in deselected.CASES]
         command += rest
         print(f"== acceptance: {options.server}, {options.database}", flush=True)
         found = environment(servers, headers, options.database, folder)
