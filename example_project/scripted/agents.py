@@ -16,7 +16,7 @@ from typing import Any, Final
 from django.conf import settings
 
 from a2a_django import Agent, Extension, Skill, register
-from a2a_django.agents import Context, TaskEnded
+from a2a_django.agents import TaskContext, TaskEnded
 from a2a_django.protocol.v1 import a2a_pb2
 
 TICK_SECONDS: Final = 0.2
@@ -56,7 +56,7 @@ class Script(Agent):
             return None
         return self.card(skills=[*self.skills, Skill("extra", "Extra", "Only for users.", tags=["test"])])
 
-    async def run(self, ctx: Context) -> None:
+    async def run(self, ctx: TaskContext) -> None:
         """Play the script that the first message of the task names."""
         word, rest = script_of(ctx)
         play = getattr(self, "do_" + word.replace("-", "_"), None)
@@ -65,7 +65,7 @@ class Script(Agent):
         else:
             await play(ctx, rest)
 
-    async def cancel(self, ctx: Context) -> None:
+    async def cancel(self, ctx: TaskContext) -> None:
         """Clean up as the script says: mostly not at all."""
         word, __ = script_of(ctx)
         if word == "stuckraise":
@@ -81,36 +81,36 @@ class Script(Agent):
 
     # -- answers
 
-    async def do_echo(self, ctx: Context, text: str) -> None:
+    async def do_echo(self, ctx: TaskContext, text: str) -> None:
         await ctx.artifact(text, artifact_id="out")
 
-    async def do_copy(self, ctx: Context, text: str) -> None:
+    async def do_copy(self, ctx: TaskContext, text: str) -> None:
         parts = list(ctx.message.parts)
         named = first_text(parts)
         if named is not None:
             parts.remove(named)
         await ctx.artifact(*parts, artifact_id="out")
 
-    async def do_blob(self, ctx: Context, text: str) -> None:
+    async def do_blob(self, ctx: TaskContext, text: str) -> None:
         await ctx.artifact("x" * int(text), artifact_id="out")
 
-    async def do_refs(self, ctx: Context, text: str) -> None:
-        ids = [str(task.pk) for task in await ctx.references()]
+    async def do_refs(self, ctx: TaskContext, text: str) -> None:
+        ids = [str(task.pk) for task in ctx.references]
         await ctx.artifact(json.dumps(ids), artifact_id="out")
 
-    async def do_direct(self, ctx: Context, text: str) -> None:
+    async def do_direct(self, ctx: TaskContext, text: str) -> None:
         await ctx.reply(text)
 
     # -- streams
 
-    async def do_slow(self, ctx: Context, text: str) -> None:
+    async def do_slow(self, ctx: TaskContext, text: str) -> None:
         await self.ticks(ctx, int(text), TICK_SECONDS)
 
-    async def do_burst(self, ctx: Context, text: str) -> None:
+    async def do_burst(self, ctx: TaskContext, text: str) -> None:
         count, __, size = text.partition(" ")
         await self.ticks(ctx, int(count), size=int(size or 0))
 
-    async def ticks(self, ctx: Context, count: int, pause: float = 0.0, size: int = 0) -> None:
+    async def ticks(self, ctx: TaskContext, count: int, pause: float = 0.0, size: int = 0) -> None:
         await ctx.working()
         for i in range(count):
             if pause:
@@ -118,7 +118,7 @@ class Script(Agent):
             chunk = f"tick-{i}".ljust(size, ".")
             await ctx.artifact(chunk, artifact_id="ticks", append=i > 0, last_chunk=i == count - 1)
 
-    async def do_replace(self, ctx: Context, text: str) -> None:
+    async def do_replace(self, ctx: TaskContext, text: str) -> None:
         pause = int(text or 0) / 1000
         await ctx.working()
         await ctx.artifact("v1", artifact_id="r", name="old", metadata={"a": 1})
@@ -127,13 +127,13 @@ class Script(Agent):
         await ctx.artifact("v3", artifact_id="r", name="new", last_chunk=True)
         await asyncio.sleep(pause)
 
-    async def do_append_unknown(self, ctx: Context, text: str) -> None:
+    async def do_append_unknown(self, ctx: TaskContext, text: str) -> None:
         await ctx.working()
         await ctx.artifact("abc", artifact_id="ghost", append=True, last_chunk=True)
 
     # -- questions and pauses
 
-    async def do_ask(self, ctx: Context, text: str) -> None:
+    async def do_ask(self, ctx: TaskContext, text: str) -> None:
         asked = sum(message.role == a2a_pb2.ROLE_USER for message in ctx.history)
         await ctx.working()
         if asked <= int(text or 1):
@@ -141,19 +141,18 @@ class Script(Agent):
         else:
             await ctx.artifact(ctx.text, artifact_id="out")
 
-    async def do_auth(self, ctx: Context, text: str) -> None:
+    async def do_auth(self, ctx: TaskContext, text: str) -> None:
         await ctx.auth_required("please sign in")
         await asyncio.sleep(2)
         await ctx.working()
         await ctx.artifact("authorised", artifact_id="out")
-        await ctx.complete()
 
-    async def do_quiet(self, ctx: Context, text: str) -> None:
+    async def do_quiet(self, ctx: TaskContext, text: str) -> None:
         await ctx.working()
         await asyncio.sleep(float(text or 60))
         await ctx.artifact("awake", artifact_id="out")
 
-    async def do_stuck(self, ctx: Context, text: str) -> None:
+    async def do_stuck(self, ctx: TaskContext, text: str) -> None:
         """Like ``quiet``, but deaf to the first request to stop."""
         try:
             await self.do_quiet(ctx, text)
@@ -163,48 +162,48 @@ class Script(Agent):
 
     do_stuckraise = do_stuck
 
-    async def do_queued(self, ctx: Context, text: str) -> None:
+    async def do_queued(self, ctx: TaskContext, text: str) -> None:
         await ctx.publish(status(ctx, "TASK_STATE_SUBMITTED"))
         await asyncio.sleep(float(text))
 
-    async def do_late(self, ctx: Context, text: str) -> None:
+    async def do_late(self, ctx: TaskContext, text: str) -> None:
         await ctx.working()
         await asyncio.sleep(60)
 
     # -- ends
 
-    async def do_fail(self, ctx: Context, text: str) -> None:
+    async def do_fail(self, ctx: TaskContext, text: str) -> None:
         await ctx.fail("it did not work")
 
-    async def do_reject(self, ctx: Context, text: str) -> None:
+    async def do_reject(self, ctx: TaskContext, text: str) -> None:
         await ctx.reject("not here")
 
-    async def do_noend(self, ctx: Context, text: str) -> None:
+    async def do_noend(self, ctx: TaskContext, text: str) -> None:
         await ctx.working()
 
     do_statusfirst = do_noend
 
-    async def do_boom(self, ctx: Context, text: str) -> None:
+    async def do_boom(self, ctx: TaskContext, text: str) -> None:
         for __ in range(int(text or 0)):
             await ctx.working()
         raise RuntimeError(SECRET)
 
     # -- events that an agent should not publish, and metadata
 
-    async def do_wrongid(self, ctx: Context, text: str) -> None:
+    async def do_wrongid(self, ctx: TaskContext, text: str) -> None:
         await ctx.working()
         event = status(ctx, "TASK_STATE_FAILED")
         event["statusUpdate"]["taskId"] = text
         await ctx.publish(event)
 
-    async def do_msgafter(self, ctx: Context, text: str) -> None:
+    async def do_msgafter(self, ctx: TaskContext, text: str) -> None:
         await ctx.working()
         await ctx.reply("too late for a message")
 
-    async def do_noparts(self, ctx: Context, text: str) -> None:
+    async def do_noparts(self, ctx: TaskContext, text: str) -> None:
         await ctx.artifact(artifact_id="out")
 
-    async def do_meta(self, ctx: Context, text: str) -> None:
+    async def do_meta(self, ctx: TaskContext, text: str) -> None:
         await ctx.working(metadata={"a": 1, "b": 2})
         await ctx.working(metadata={"a": 3})
 
@@ -214,14 +213,14 @@ def first_text(parts: list[Any]) -> Any:
     return next((part for part in parts if part.WhichOneof("content") == "text"), None)
 
 
-def script_of(ctx: Context) -> tuple[str, str]:
+def script_of(ctx: TaskContext) -> tuple[str, str]:
     """Return the word that selects the script and everything after the first blank behind it."""
     part = first_text(list(ctx.history[0].parts))
     word, __, rest = (part.text if part is not None else "copy").partition(" ")
     return word, rest
 
 
-def status(ctx: Context, state: str) -> dict[str, Any]:
+def status(ctx: TaskContext, state: str) -> dict[str, Any]:
     """Return a status update of the own task in ProtoJSON."""
     return {"statusUpdate": {"taskId": ctx.task_id, "contextId": ctx.context_id, "status": {"state": state}}}
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from a2a_django import Agent, Skill
-from a2a_django.agents import Context
+from a2a_django.agents import TaskContext
 from example_project.shop.models import Order, Product, Stocktake
 
 
@@ -38,18 +38,18 @@ class OrderDesk(Agent):
         ),
     ]
 
-    async def run(self, ctx: Context) -> AsyncIterator[Any]:
+    async def run(self, ctx: TaskContext) -> AsyncIterator[Any]:
         """Answer one message: each thing yielded is a piece of the answer that the caller sees at once."""
         wish = stocktake(ctx) if "stock" in ctx.text.lower() else order_status(ctx)
         async for piece in wish:
             yield piece
 
-    async def cancel(self, ctx: Context) -> None:
+    async def cancel(self, ctx: TaskContext) -> None:
         """Note that a stocktake ended early. The task itself is cancelled already when this runs."""
         await close_stocktake(ctx, Stocktake.Outcome.CANCELLED)
 
 
-async def order_status(ctx: Context) -> AsyncIterator[Any]:
+async def order_status(ctx: TaskContext) -> AsyncIterator[Any]:
     """Tell the state of the order whose number is in the message; ask for the number where there is none."""
     found = re.search(r"\d+", ctx.text)
     if found is None:
@@ -79,7 +79,7 @@ async def order_status(ctx: Context) -> AsyncIterator[Any]:
     }
 
 
-async def stocktake(ctx: Context) -> AsyncIterator[Any]:
+async def stocktake(ctx: TaskContext) -> AsyncIterator[Any]:
     """Report the stock, product by product. A look at a shelf takes a moment, so that there is something to watch."""
     await ctx.working(_("Fetching the ladder"))
     walk = await Stocktake.objects.acreate(task_id=ctx.task_id)
@@ -95,7 +95,7 @@ async def stocktake(ctx: Context) -> AsyncIterator[Any]:
     await close_stocktake(ctx, Stocktake.Outcome.DONE)
 
 
-async def close_stocktake(ctx: Context, outcome: Stocktake.Outcome) -> None:
+async def close_stocktake(ctx: TaskContext, outcome: Stocktake.Outcome) -> None:
     """Write down how the stocktake of this task ended, if there is one and it has not ended yet."""
     running = Stocktake.objects.filter(task_id=ctx.task_id, outcome=Stocktake.Outcome.RUNNING)
     await running.aupdate(outcome=outcome, ended_at=timezone.now())
