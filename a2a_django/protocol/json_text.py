@@ -51,13 +51,16 @@ def parse_json(body: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise ParseError(f"Invalid JSON payload: not UTF-8 at byte {error.start}") from None
     try:
-        return _parse(text)
+        try:
+            return _parse(text)
+        except json.JSONDecodeError:
+            raise
+        except ValueError:  # Python refuses to convert so many digits (sys.get_int_max_str_digits)
+            return _parse_giants(text)
     except json.JSONDecodeError as error:
         raise ParseError(f"Invalid JSON payload: {error.msg} at character {error.pos}") from None
     except RecursionError:
         raise InvalidParamsError("Invalid parameters: the JSON is nested too deeply") from None
-    except ValueError:  # Python refuses to convert so many digits (sys.get_int_max_str_digits)
-        return _parse_giants(text)
 
 
 def dumps(value: Any) -> str:
