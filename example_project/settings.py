@@ -14,7 +14,7 @@ from example_project.environment import channel_layers, database, flag, words
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # Database and password of the demo; not in the repository.
-DATA_DIR = BASE_DIR / ".demo"
+DATA_DIR = Path(os.environ.get("EXAMPLE_DATA_DIR", BASE_DIR / ".demo"))
 DATA_DIR.mkdir(exist_ok=True)
 
 # Production: a secret of your own, from the environment or a file, and EXAMPLE_DEBUG=0.

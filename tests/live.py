@@ -1,4 +1,4 @@
-"""Server processes for tests: started on a free port, waited for, stopped as a process manager stops them."""
+"""Sites in processes of their own, for tests: started on a free port, waited for, stopped as a process manager does."""
 
 from __future__ import annotations
 
@@ -6,16 +6,44 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 40
 STOP_SECONDS = 15
+
+#: How each server is started, with the flags that the README tells for a clean stop. {app} is the package of the site.
+SERVERS: Mapping[str, Sequence[str]] = {
+    "runserver": ["manage.py", "runserver", "--noreload", "127.0.0.1:{port}"],
+    "daphne": ["-m", "daphne", "-b", "127.0.0.1", "-p", "{port}", "-v", "0", "{app}.asgi:application"],
+    "uvicorn": [
+        *("-m", "uvicorn", "{app}.asgi:application", "--host", "127.0.0.1", "--port", "{port}"),
+        *("--log-level", "warning", "--timeout-graceful-shutdown", "2"),
+    ],
+    "hypercorn": ["-m", "hypercorn", "-b", "127.0.0.1:{port}", "--graceful-timeout", "2", "{app}.asgi:application"],
+    "granian": [
+        *("-m", "granian", "--interface", "asginl", "--host", "127.0.0.1", "--port", "{port}"),
+        *("--workers-kill-timeout", "2", "{app}.asgi:application"),
+    ],
+    "wsgi": [
+        "-m",
+        "granian",
+        "--interface",
+        "wsgi",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        "{port}",
+        "{app}.wsgi:application",
+    ],
+}
 
 
 class LiveError(Exception):
@@ -41,7 +69,7 @@ class LiveProcess:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = log
-        self._command = [part.format(port=self.port) for part in command]
+        self._command = [part.replace("{port}", str(self.port)) for part in command]
         self._cwd, self._environment, self._ready = cwd, dict(environment), ready
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -86,6 +114,36 @@ class LiveProcess:
         """Return the end of the log."""
         text = self.log.read_text(errors="replace").splitlines() if self.log.exists() else []
         return "\n".join([f"--- the end of {self.log.name}", *text[-lines:]])
+
+
+@dataclass(frozen=True)
+class Site:
+    """A Django site in ``root`` with what it finds in its environment; logs go to ``folder``."""
+
+    settings: str
+    folder: Path
+    environment: Mapping[str, str] = field(default_factory=dict)
+    root: Path = ROOT
+    name: str = "site"
+
+    def _environment(self) -> dict[str, str]:
+        return {**os.environ, "PYTHONUNBUFFERED": "1", **self.environment, "DJANGO_SETTINGS_MODULE": self.settings}
+
+    def manage(self, *arguments: str) -> str:
+        """Run a management command and return what it printed. Raises ``LiveError`` when it fails."""
+        command = [sys.executable, "manage.py", *arguments]
+        done = subprocess.run(
+            command, cwd=self.root, env=self._environment(), capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise LiveError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def server(self, kind: str, *, app: str = "example_project") -> LiveProcess:
+        """Return the process of this site under one of ``SERVERS``, not started yet."""
+        command = [sys.executable, *(part.replace("{app}", app) for part in SERVERS[kind])]
+        log = self.folder / f"{self.name}.log"
+        return LiveProcess(command, cwd=self.root, environment=self._environment(), log=log)
 
 
 def free_port() -> int:

@@ -10,14 +10,14 @@ import tempfile
 from pathlib import Path
 
 from tests.acceptance import deselected
-from tests.acceptance.servers import COMMANDS, running
+from tests.acceptance.servers import running
 from tests.live import ROOT, LiveError, LiveProcess
 
 
 def main() -> int:
     """Start the servers, run the suite, return pytest's exit code (70 when a server misbehaved)."""
     parser = argparse.ArgumentParser(prog="python -m tests.acceptance", description=main.__doc__)
-    parser.add_argument("--server", choices=sorted(COMMANDS), default="daphne")
+    parser.add_argument("--server", choices=["daphne", "uvicorn", "hypercorn", "granian"], default="daphne")
     parser.add_argument("--database", choices=["sqlite", "postgres"], default="sqlite")
     parser.add_argument(
         "--blackbox",

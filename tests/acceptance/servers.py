@@ -5,60 +5,25 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from tests.live import ROOT, LiveError, LiveProcess
+from tests.live import LiveProcess, Site
 
-#: How each ASGI server is started; uvicorn waits for open streams for ever unless it is told how long (README).
-COMMANDS = {
-    "daphne": ["daphne", "-b", "127.0.0.1", "-p", "{port}", "-v", "0", "example_project.asgi:application"],
-    "uvicorn": [
-        *("uvicorn", "example_project.asgi:application", "--host", "127.0.0.1", "--port", "{port}"),
-        *("--log-level", "warning", "--timeout-graceful-shutdown", "2"),
-    ],
-}
 VARIANTS = ("main", "plain", "strict")
 
 
-@dataclass(frozen=True)
-class Site:
-    """One variant of the scripted site with a database of its own."""
-
-    variant: str
-    database: str
-    folder: Path
-
-    @property
-    def environment(self) -> dict[str, str]:
-        """Return what its server and its management commands find in their environment."""
-        return {
-            **os.environ,
-            "DJANGO_SETTINGS_MODULE": "example_project.scripted.settings",
-            "EXAMPLE_DATABASE_URL": self.database,
-            "EXAMPLE_VARIANT": self.variant,
-            "EXAMPLE_ALLOWED_HOSTS": "127.0.0.1",
-            "PYTHONUNBUFFERED": "1",
-        }
-
-    def manage(self, *arguments: str) -> str:
-        """Run a management command and return what it printed."""
-        command = [sys.executable, "manage.py", *arguments]
-        done = subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise LiveError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
-        return done.stdout
-
-    def server(self, kind: str) -> LiveProcess:
-        """Return the process of this site under the ASGI server of that name, not started yet."""
-        command = [sys.executable, "-m", *COMMANDS[kind]]
-        log = self.folder / f"{self.variant}.log"
-        return LiveProcess(command, cwd=ROOT, environment=self.environment, log=log)
+def scripted_site(variant: str, database: str, folder: Path) -> Site:
+    """Return one variant of the scripted site with a database of its own."""
+    environment = {
+        "EXAMPLE_DATABASE_URL": database,
+        "EXAMPLE_VARIANT": variant,
+        "EXAMPLE_ALLOWED_HOSTS": "127.0.0.1",
+        "EXAMPLE_DATA_DIR": str(folder),
+    }
+    return Site("example_project.scripted.settings", folder, environment, name=variant)
 
 
 @contextmanager
@@ -88,7 +53,7 @@ def running(kind: str, database_kind: str, folder: Path) -> Iterator[tuple[dict[
         sites: dict[str, Site] = {}
         for variant in VARIANTS:
             url = stack.enter_context(database(database_kind, folder, variant))
-            site = sites[variant] = Site(variant, url, folder)
+            site = sites[variant] = scripted_site(variant, url, folder)
             site.manage("migrate", "--verbosity", "0")
         headers = make_users(sites, folder)
         yield {name: stack.enter_context(site.server(kind)) for name, site in sites.items()}, headers
