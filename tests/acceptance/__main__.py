@@ -38,14 +38,14 @@ def main() -> int:
 
 
 def run(options: argparse.Namespace, folder: Path, rest: list[str]) -> int:
-    with running(options.server, options.database, folder) as (servers, headers):
+    with running(options.server, options.database, folder) as (servers, keys):
         command = [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:django", str(options.blackbox)]
         if not options.all:
             command += ["-m", " and ".join(f"not {mark}" for mark in deselected.MARKS)]
             command += [f"--deselect={case}" for case in deselected.CASES]
         command += rest
         print(f"== acceptance: {options.server}, {options.database}", flush=True)
-        found = environment(servers, headers, options.database, folder)
+        found = environment(servers, keys, options.database, folder)
         code = subprocess.run(command, cwd=options.blackbox.parent, env=found, check=False).returncode
         if code:
             for server in servers.values():
@@ -53,14 +53,12 @@ def run(options: argparse.Namespace, folder: Path, rest: list[str]) -> int:
         return code
 
 
-def environment(
-    servers: dict[str, LiveProcess], headers: dict[str, str], database: str, folder: Path
-) -> dict[str, str]:
+def environment(servers: dict[str, LiveProcess], keys: dict[str, str], database: str, folder: Path) -> dict[str, str]:
     """Return the variables by which the suite finds the servers and the users."""
     found = {
         "A2A_CARD_URL": f"{servers['main'].url}/.well-known/agent-card.json",
-        "A2A_AUTH_ALICE": headers["alice"],
-        "A2A_AUTH_BOB": headers["bob"],
+        "A2A_AUTH_ALICE": f"Bearer {keys['alice']}",
+        "A2A_AUTH_BOB": f"Bearer {keys['bob']}",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     for name, prefix in (("main", "A2A_"), ("plain", "A2A_PLAIN_"), ("strict", "A2A_STRICT_")):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 from collections.abc import Iterator
@@ -48,23 +47,14 @@ def database(kind: str, folder: Path, name: str) -> Iterator[str]:
 
 @contextmanager
 def running(kind: str, database_kind: str, folder: Path) -> Iterator[tuple[dict[str, LiveProcess], dict[str, str]]]:
-    """Start the three variants; yield the processes by variant, and the users' Authorization headers by name."""
+    """Start the three variants; yield the processes by variant, and the API keys of alice and bob, good for all three."""
+    keys = {name: f"{name}.{secrets.token_urlsafe(32)}" for name in ("alice", "bob")}
     with ExitStack() as stack:
-        sites: dict[str, Site] = {}
+        servers: dict[str, LiveProcess] = {}
         for variant in VARIANTS:
             url = stack.enter_context(database(database_kind, folder, variant))
-            site = sites[variant] = scripted_site(variant, url, folder)
+            site = scripted_site(variant, url, folder)
             site.manage("migrate", "--verbosity", "0")
-        headers = make_users(sites, folder)
-        yield {name: stack.enter_context(site.server(kind)) for name, site in sites.items()}, headers
-
-
-def make_users(sites: dict[str, Site], folder: Path) -> dict[str, str]:
-    """Make the two users and their keys on the main site and copy them to the others: one key for all three."""
-    headers: dict[str, str] = json.loads(sites["main"].manage("scriptedusers"))
-    users = str(folder / "users.json")
-    sites["main"].manage("dumpdata", "auth.user", "a2a_django.apikey", "--output", users)
-    for name, site in sites.items():
-        if name != "main":
-            site.manage("loaddata", users, "--verbosity", "0")
-    return headers
+            site.manage("scriptedusers", *keys.values())
+            servers[variant] = stack.enter_context(site.server(kind))
+        yield servers, keys
