@@ -47,7 +47,7 @@ def database(kind: str, folder: Path, name: str) -> Iterator[str]:
 
 @contextmanager
 def running(kind: str, database_kind: str, folder: Path) -> Iterator[tuple[dict[str, LiveProcess], dict[str, str]]]:
-    """Start the three variants; yield the processes by variant, and the API keys of alice and bob, good for all three."""
+    """Start the three variants; yield them by name, and the API keys of alice and bob, good for all."""
     keys = {name: f"{name}.{secrets.token_urlsafe(32)}" for name in ("alice", "bob")}
     with ExitStack() as stack:
         servers: dict[str, LiveProcess] = {}
