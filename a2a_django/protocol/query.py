@@ -19,7 +19,7 @@ def read(kind: MessageType, pairs: list[tuple[str, str]]) -> Wire:
         entry = kind.by_query.get(name)
         if entry is not None:
             texts.setdefault(entry, []).append(text)
-    wrong: Items | None = None
+    wrong: Items = []
     values: dict[str, Any] = {}
     for entry, given in texts.items():
         try:
@@ -29,8 +29,9 @@ def read(kind: MessageType, pairs: list[tuple[str, str]]) -> Wire:
     try:
         wire = kind.from_json(values)
     except Fault as fault:
-        wrong = gather(wrong, "", fault.items)
-    if wrong is not None:
+        refused = {field for field, _ in wrong}  # these are not missing
+        wrong = gather(wrong, "", [item for item in fault.items if item[0] not in refused])
+    if wrong:
         raise Fault(wrong)
     return wire
 
