@@ -55,6 +55,10 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "REQUIRE_EXTENSIONS_EVERYWHERE": False,
     # Seconds that clients and proxies may keep the card.
     "CARD_MAX_AGE": 300,
+    # Media type of HTTP+JSON answers to requests that say neither in Accept nor in Content-Type what they want.
+    "REST_MEDIA_TYPE": "application/a2a+json",
+    # Seconds for which a process remembers that an API key is good; a revoked key may work for so long elsewhere.
+    "API_KEY_CACHE_SECONDS": 5,
 }
 
 #: Keys whose values are dotted paths (or lists of them) of things to import.
@@ -93,6 +97,8 @@ class A2ASettings:
     STRICT_VERSION: bool
     REQUIRE_EXTENSIONS_EVERYWHERE: bool
     CARD_MAX_AGE: int
+    REST_MEDIA_TYPE: str
+    API_KEY_CACHE_SECONDS: float
 
     def given(self) -> Mapping[str, Any]:
         """Return what the site wrote, unchecked."""

@@ -1,0 +1,20 @@
+"""Who calls, whose tasks these are, and which agent is meant. The bindings ask here before anything else."""
+
+from __future__ import annotations
+
+from a2a_django.access.identity import Identity, owner_of
+from a2a_django.access.keys import APIKeyAuthentication, create_api_key
+from a2a_django.access.policy import PolicyView, authenticate, permit
+from a2a_django.access.tenants import RESERVED_TENANTS, resolve_agent
+
+__all__ = [
+    "RESERVED_TENANTS",
+    "APIKeyAuthentication",
+    "Identity",
+    "PolicyView",
+    "authenticate",
+    "create_api_key",
+    "owner_of",
+    "permit",
+    "resolve_agent",
+]

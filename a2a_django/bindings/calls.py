@@ -1,0 +1,92 @@
+"""What the HTTP bindings share: from an exchange and a decoded request to the call of an operation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+
+from a2a_django.access import permit, resolve_agent
+from a2a_django.agents import Agent
+from a2a_django.bindings import sse
+from a2a_django.bindings.http import Exchange
+from a2a_django.conf import a2a_settings
+from a2a_django.operations import Operation
+from a2a_django.operations.context import CallContext
+from a2a_django.protocol import extensions, versions
+from a2a_django.protocol.errors import InvalidParamsError, UnsupportedOperationError
+from a2a_django.protocol.wire import Wire
+
+Pairs = list[tuple[str, str]]
+
+
+def version_of(exchange: Exchange, pairs: Pairs) -> str:
+    """Return the version the request is answered in (D-09). Raises ``VersionNotSupportedError``."""
+    header = exchange.headers.get("a2a-version")
+    if header == versions.V1_0:
+        return header
+    query = next((value for name, value in pairs if name.lower() == "a2a-version"), None)
+    return versions.negotiate(header, query, strict=a2a_settings.STRICT_VERSION)
+
+
+def tenant_of(path: str, pairs: Pairs, request: Wire) -> str:
+    """Return the one tenant that path, query and request name, "" for none (D-08).
+
+    Raises ``InvalidParamsError`` when they name different ones.
+    """
+    named = {path, request.get("tenant", ""), *(value for name, value in pairs if name == "tenant")} - {""}
+    if len(named) > 1:
+        raise InvalidParamsError.of("tenant", "given more than once with different values")
+    return named.pop() if named else ""
+
+
+async def context(
+    exchange: Exchange,
+    operation: Operation,
+    *,
+    binding: str,
+    version: str,
+    tenant: str,
+    agent: Agent | None = None,
+) -> CallContext:
+    """Return the context of a call, after the checks that are the same for all operations.
+
+    ``agent`` is the one of the tenant where it is known already. Raises what ``resolve_agent`` and ``permit`` raise, and
+    ``UnsupportedOperationError`` for a streaming operation where the carrier cannot stream.
+    """
+    if agent is None:
+        agent = await resolve_agent(tenant, in_path=False)
+    if agent.permissions:
+        await permit(exchange.identity, agent.permissions)
+    if operation.streaming and not exchange.streaming:
+        raise UnsupportedOperationError("This server cannot stream")
+    return CallContext(
+        agent=agent,
+        tenant=tenant,
+        owner=exchange.identity.owner,
+        user=exchange.identity.user,
+        version=version,
+        extensions=asked_extensions(exchange),
+        binding=binding,
+        streaming=exchange.streaming,
+        base=exchange.base,
+    )
+
+
+def asked_extensions(exchange: Exchange) -> tuple[str, ...]:
+    """Return the extensions that the request asks for, in either header (D-11)."""
+    get = exchange.headers.get
+    lines = [line for line in (get("a2a-extensions"), get("x-a2a-extensions")) if line]
+    return extensions.parse_header(lines) if lines else ()
+
+
+def extension_headers(call: CallContext) -> dict[str, str]:
+    """Return the header that tells which extensions are active, if there are any (R-230, D-10)."""
+    if not call.extensions:
+        return {}
+    active: Iterable[str] = call.activated()
+    return {extensions.NAME: ", ".join(active)} if active else {}
+
+
+async def open_stream(operation: Operation, call: CallContext, request: Wire, frames: sse.MakeFrames) -> sse.Frames:
+    """Start a streaming operation. What goes wrong until then is still an ordinary answer (D-07)."""
+    return await sse.opened(partial(operation.call, call, request), frames)

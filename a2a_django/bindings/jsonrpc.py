@@ -1,0 +1,108 @@
+"""JSON-RPC 2.0 over HTTP (spec 9; R-160 to R-169, D-14, D-15): one exchange in, one answer or stream out."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Final
+
+from a2a_django.bindings import errors, sse
+from a2a_django.bindings.calls import context, extension_headers, open_stream, tenant_of, version_of
+from a2a_django.bindings.http import JSON, Answer, Exchange, StreamAnswer, check_content_type, query_pairs
+from a2a_django.operations import OPERATIONS
+from a2a_django.protocol import codec
+from a2a_django.protocol.errors import A2AError, InvalidParamsError, InvalidRequestError, MethodNotFoundError
+
+BINDING: Final = "JSONRPC"
+
+#: The one operation that returns nothing; its result has to be there all the same (D-16).
+RETURNS_NOTHING: Final = "DeleteTaskPushNotificationConfig"
+
+#: A call that is refused is parsed for its id up to this size.
+PEEK_BYTES: Final = 64 * 1024
+
+_HEADERS: Final = {"Content-Type": JSON, "Cache-Control": "no-store"}
+
+
+async def handle(exchange: Exchange) -> Answer | StreamAnswer:
+    """Answer one POST. Never raises but for cancellation: what goes wrong is an answer too."""
+    request_id = "null"
+    try:
+        check_content_type(exchange.headers.get("content-type", ""), exchange.body)
+        envelope = codec.parse_json(exchange.body)
+        request_id = id_of(envelope)
+        return await _call(exchange, envelope, request_id)
+    except Exception as error:
+        return refuse(error, request_id)
+
+
+async def _call(exchange: Exchange, envelope: Any, request_id: str) -> Answer | StreamAnswer:
+    method, params = _method_of(envelope)
+    pairs = query_pairs(exchange.query)
+    version = version_of(exchange, pairs)
+    operation = OPERATIONS.get(method)
+    if operation is None:
+        raise MethodNotFoundError()
+    request = codec.decode(operation.request, params)
+    tenant = tenant_of("", pairs, request)
+    call = await context(exchange, operation, binding=BINDING, version=version, tenant=tenant)
+    head = f'{{"jsonrpc":"2.0","id":{request_id},"result":'
+    if operation.streaming:
+        frames = await open_stream(
+            operation,
+            call,
+            request,
+            partial(sse.Frames, error=partial(errors.rpc_text, request_id=request_id), head=head, tail="}"),
+        )
+        return StreamAnswer(sse.HEADERS | extension_headers(call), frames)
+    text = await operation.call(call, request)
+    if operation.name == RETURNS_NOTHING:
+        text = "null"
+    return Answer(200, _HEADERS | extension_headers(call), f"{head}{text}}}".encode("ascii"))
+
+
+def id_of(envelope: Any) -> str:
+    """Return the JSON text of a request's id, exactly as it was sent; "null" where there is none (R-162, D-15).
+
+    Raises ``InvalidRequestError`` for batches and everything else that is not one request, and for other kinds of ids.
+    """
+    if type(envelope) is not dict:
+        what = "batches are not supported" if type(envelope) is list else "the body has to be an object"
+        raise InvalidRequestError(f"Request payload validation error: {what}")
+    request_id = envelope.get("id")
+    if request_id is not None and type(request_id) not in (str, int):
+        raise InvalidRequestError("Request payload validation error: id has to be a string, a whole number or null")
+    return codec.dumps(request_id)
+
+
+def peek_id(body: bytes) -> str:
+    """Return the JSON text of the id in a body that is refused unread, "null" where it is not cheap to have (D-14)."""
+    if len(body) > PEEK_BYTES:
+        return "null"
+    try:
+        return id_of(codec.parse_json(body))
+    except A2AError:
+        return "null"
+
+
+def _method_of(envelope: dict[str, Any]) -> tuple[str, Any]:
+    if envelope.get("jsonrpc") != "2.0":
+        raise InvalidRequestError('Request payload validation error: jsonrpc has to be "2.0"')
+    method = envelope.get("method")
+    if type(method) is not str:
+        raise InvalidRequestError("Request payload validation error: method has to be a string")
+    params = envelope.get("params")
+    if params is None:  # allowed: GetExtendedAgentCard has nothing to say (R-166)
+        params = {}
+    elif type(params) is not dict:
+        raise InvalidParamsError("Invalid parameters: params has to be an object")
+    return method, params
+
+
+def refuse(error: Exception, request_id: str = "null") -> Answer:
+    """Return the answer for an error; ``request_id`` is JSON text. Status 200 but where HTTP has its say (D-15)."""
+    known: A2AError = errors.as_a2a(error)
+    return Answer(
+        errors.rpc_status(known),
+        _HEADERS | errors.headers(known),
+        errors.rpc_text(known, request_id).encode("ascii"),
+    )

@@ -1,0 +1,61 @@
+"""The addresses of the protocol: ``path("", include("a2a_django.urls"))``, at the root or under any prefix.
+
+An agent card is looked for at the root of a site, so there is the best place. Every address below ``a2a/`` belongs to
+the protocol: what is unknown there is answered in the protocol's own form, and Django never redirects (D-30).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+from django.urls import URLPattern, path, re_path
+
+from a2a_django.bindings.views import cards, jsonrpc
+from a2a_django.bindings.views.rest import (
+    CancelView,
+    MessageView,
+    PushConfigsView,
+    PushConfigView,
+    ReadView,
+    RestView,
+    SubscribeView,
+)
+
+app_name = "a2a_django"
+
+#: The addresses of HTTP+JSON (table A2). Verbs come before the plain ``tasks/<id>``, which would swallow them.
+REST: tuple[tuple[str, type[RestView], str], ...] = (
+    ("message:send", MessageView, "message-send"),
+    ("message:stream", MessageView, "message-stream"),
+    ("extendedAgentCard", ReadView, "extended-agent-card"),
+    ("tasks", ReadView, "task-list"),
+    ("tasks/<str:task_id>:cancel", CancelView, "task-cancel"),
+    ("tasks/<str:task_id>:subscribe", SubscribeView, "task-subscribe"),
+    ("tasks/<str:task_id>", ReadView, "task-detail"),
+    ("tasks/<str:task_id>/pushNotificationConfigs", PushConfigsView, "push-config-list"),
+    ("tasks/<str:task_id>/pushNotificationConfigs/<str:config_id>", PushConfigView, "push-config-detail"),
+)
+
+
+def _rest(view: type[RestView], below: int) -> Any:
+    return transaction.non_atomic_requests(view.as_view(below=below))
+
+
+def _rest_patterns() -> list[URLPattern]:
+    patterns = []
+    for prefix, name_prefix in (("", ""), ("<str:tenant>/", "tenant-")):
+        for route, view, name in REST:
+            below = (prefix + route).count("/") + 1
+            patterns.append(path(f"a2a/{prefix}{route}", _rest(view, below), name=name_prefix + name))
+    return patterns
+
+
+urlpatterns = [
+    path("a2a/", jsonrpc.view, name="jsonrpc"),
+    path("a2a", jsonrpc.view, name="jsonrpc-without-slash"),
+    path(".well-known/agent-card.json", cards.view, name="agent-card"),
+    path("a2a/<str:tenant>/.well-known/agent-card.json", cards.view, name="tenant-agent-card"),
+    *_rest_patterns(),
+    re_path(r"^a2a/(?P<rest>(?s:.)+)\Z", _rest(RestView, 0), name="unknown"),
+]
