@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from django.core.exceptions import ImproperlyConfigured
@@ -50,9 +50,9 @@ _current: ContextVar[CardBase] = ContextVar("a2a_django_card_base")
 
 
 @contextmanager
-def using_base(base: CardBase) -> Iterator[None]:
+def using_base(base: CardBase, *, streaming: bool = True) -> Iterator[None]:
     """Inside, ``current_base`` is ``base``: for code of agents that builds a card while a call is answered."""
-    token = _current.set(base)
+    token = _current.set(replace(base, streaming=base.streaming and streaming))
     try:
         yield
     finally:

@@ -1,0 +1,312 @@
+"""The rows of one journal transaction: loaded and locked once, changed in memory, written in a few statements.
+
+Invariants:
+
+* A row is changed only between ``load`` and ``save`` of the transaction that holds its lock.
+* An event gets the next number of its task; numbers have no holes because task and events are written together.
+* Whatever changes a task's state goes through ``move``, which keeps lease, history and tallies in step with it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from django.db import connections, models
+
+from a2a_django.models import Artifact, EventKind, Message, Task, TaskEvent, TaskTally
+from a2a_django.models.fields import key_of
+from a2a_django.protocol import wire
+from a2a_django.protocol.states import TERMINAL
+
+#: What a journal write may change of a task that exists.
+MUTABLE = (
+    "state",
+    "status_timestamp",
+    "status_message",
+    "status_message_known",
+    "metadata",
+    "last_seq",
+    "message_count",
+    "artifact_count",
+    "attempt",
+    "lease_holder",
+    "lease_expires_at",
+)
+CHANGING_HEAD = ("head", "base_seq", "chunks", "size", "complete")
+
+
+@dataclass(slots=True)
+class Committed:
+    """What a transaction did to one task, for the readers of its feed."""
+
+    task_id: str
+    state: str
+    attempt: int
+    running: bool
+    last_seq: int
+    created: bool = False
+    #: (seq, text, state or "", attempt) of each new event, in order
+    events: list[tuple[int, str, str, int]] = field(default_factory=list)
+
+
+class Locked(Exception):
+    """Another transaction holds the task; the job is to be tried again a little later."""
+
+
+class Batch:
+    """The rows that one transaction touches, on the database ``using``."""
+
+    def __init__(self, using: str, shard: int) -> None:
+        self.using = using
+        self.shard = shard
+        self.tasks: dict[str, Task] = {}
+        self.locked: frozenset[str] = frozenset()
+        self.created: list[Task] = []
+        self.dirty: dict[str, Task] = {}
+        self.messages: list[Message] = []
+        self.taken: list[Message] = []
+        self.artifacts: dict[tuple[str, str], Artifact] = {}
+        self.new_artifacts: list[Artifact] = []
+        self.changed_artifacts: dict[tuple[str, str], Artifact] = {}
+        self.events: list[TaskEvent] = []
+        self.tally: Counter[tuple[str, str, str]] = Counter()
+
+    # ------------------------------------------------------------------------------------------------ loading
+
+    def load(self, task_ids: Collection[str], artifact_keys: Collection[tuple[str, str]]) -> None:
+        """Lock and read the tasks, and the artifacts that the jobs are about to extend.
+
+        Rows locked by others are passed over instead of waited for, where the database can do that: the transaction
+        of one task (a site's own, maybe a long one) must not hold up all others.
+        """
+        if not task_ids:
+            return
+        ids = sorted(task_ids)
+        features = connections[self.using].features
+        rows = Task.objects.using(self.using).filter(pk__in=ids).order_by("pk")
+        if features.has_select_for_update:
+            skip = features.has_select_for_update_skip_locked
+            self.tasks = {task.pk: task for task in rows.select_for_update(skip_locked=skip)}
+            missing = [pk for pk in ids if pk not in self.tasks]
+            if skip and missing:
+                self.locked = frozenset(rows.filter(pk__in=missing).values_list("pk", flat=True))
+        else:
+            self.tasks = {task.pk: task for task in rows}
+        keys = [pair for pair in artifact_keys if pair[0] in self.tasks and self.tasks[pair[0]].artifact_count]
+        if keys:
+            found = Artifact.objects.using(self.using).filter(
+                task_id__in={pk for pk, _ in keys}, artifact_key__in={key for _, key in keys}
+            )
+            self.artifacts = {(row.task_id, row.artifact_key): row for row in found}
+
+    def task(self, task_id: str) -> Task | None:
+        """Return the task's row, None when there is none. Raises ``Locked`` when somebody else holds it."""
+        if task_id in self.locked:
+            raise Locked(task_id)
+        return self.tasks.get(task_id)
+
+    def artifact(self, task: Task, artifact_id: str) -> Artifact | None:
+        """Return the artifact's row, None when the task has no such artifact."""
+        return self.artifacts.get((task.pk, key_of(artifact_id)))
+
+    # ------------------------------------------------------------------------------------------------ changing
+
+    def create(self, task: Task) -> None:
+        """Add a new task."""
+        self.tasks[task.pk] = task
+        self.created.append(task)
+        self.tally[task.agent, task.owner, task.state] += 1
+
+    def touch(self, task: Task) -> None:
+        """Have the task's row written."""
+        if task._state.adding is False:
+            self.dirty[task.pk] = task
+
+    def add_message(
+        self, task: Task, text: str, message_id: str, role: str, *, known: bool, now: dt.datetime
+    ) -> Message:
+        """Append a message to the task's history, unless its id is ``known`` there (D-22)."""
+        message = Message(task=task, message_id=message_id, role=role, wire=text, created_at=now)
+        if not known:
+            task.message_count += 1
+            message.position = task.message_count
+        self.messages.append(message)
+        self.touch(task)
+        return message
+
+    def has_message(self, task: Task, message_id: str) -> bool:
+        """Return whether the history has a message with this id."""
+        if any(m.task_id == task.pk and m.message_id == message_id for m in self.messages):
+            return True
+        if task._state.adding:
+            return False
+        rows = Message.objects.using(self.using).filter(task_id=task.pk, message_id=message_id)
+        return any(found == message_id for found in rows.values_list("message_id", flat=True))
+
+    def waiting_message(self, task: Task) -> Message | None:
+        """Return the oldest message that no run has taken."""
+        if not task._state.adding:
+            rows = Message.objects.using(self.using).filter(task_id=task.pk, attempt__isnull=True)
+            taken = {m.pk for m in self.taken}
+            for row in rows.order_by("pk"):
+                if row.pk not in taken:
+                    return row
+        return next((m for m in self.messages if m.task_id == task.pk and m.attempt is None), None)
+
+    def take(self, task: Task, message: Message, holder: str, expires: dt.datetime) -> None:
+        """Give the task to ``holder`` for a new run of ``message``."""
+        task.attempt += 1
+        task.lease_holder, task.lease_expires_at = holder, expires
+        message.attempt = task.attempt
+        if message.pk is not None:
+            self.taken.append(message)
+        self.touch(task)
+
+    def release(self, task: Task) -> None:
+        """Take the lease back."""
+        task.lease_holder, task.lease_expires_at = "", None
+        self.touch(task)
+
+    def supersede_status(self, task: Task, now: dt.datetime) -> None:
+        """Move the current status message into the history: something newer has come (D-22)."""
+        if task.status_message is None:
+            return
+        if not task.status_message_known:
+            old = json.loads(task.status_message)
+            self.add_message(
+                task, task.status_message, old["messageId"], old.get("role", "ROLE_AGENT"), known=False, now=now
+            ).attempt = task.attempt
+        task.status_message, task.status_message_known = None, False
+        self.touch(task)
+
+    def move(
+        self,
+        task: Task,
+        state: str,
+        moment: dt.datetime,
+        message: str | None = None,
+        metadata: str | None = None,
+        *,
+        known: bool = False,
+    ) -> None:
+        """Put the task into ``state`` and record the event; the caller has checked that the move is legal."""
+        self.supersede_status(task, moment)
+        if state != task.state:
+            self.tally[task.agent, task.owner, task.state] -= 1
+            self.tally[task.agent, task.owner, state] += 1
+            task.state = state
+        task.status_timestamp, task.status_message, task.status_message_known = moment, message, known
+        if metadata:
+            merged = {**json.loads(task.metadata or "{}"), **json.loads(metadata)}
+            task.metadata = wire.text_of(merged)
+        attempt = task.attempt
+        if state in TERMINAL:
+            self.release(task)
+        text = wire.status_update(task.pk, task.context_id, wire.status(state, moment, message), metadata)
+        self._event(task, EventKind.STATUS, text, moment, state=state, attempt=attempt)
+
+    def add_chunk(self, task: Task, artifact: Artifact, text: str, moment: dt.datetime, *, is_new: bool) -> None:
+        """Record an artifact event; ``artifact`` has been brought up to date by the caller."""
+        pair = (task.pk, artifact.artifact_key)
+        if is_new:
+            task.artifact_count += 1
+            artifact.position = task.artifact_count
+            self.artifacts[pair] = artifact
+            self.new_artifacts.append(artifact)
+        elif artifact.pk is not None:
+            self.changed_artifacts[pair] = artifact
+        self._event(task, EventKind.ARTIFACT, text, moment, artifact_key=artifact.artifact_key, attempt=task.attempt)
+
+    def _event(
+        self,
+        task: Task,
+        kind: EventKind,
+        text: str,
+        moment: dt.datetime,
+        *,
+        state: str = "",
+        artifact_key: str = "",
+        attempt: int,
+    ) -> None:
+        task.last_seq += 1
+        self.events.append(
+            TaskEvent(
+                task=task,
+                seq=task.last_seq,
+                kind=kind.value,
+                state=state,
+                artifact_key=artifact_key,
+                attempt=attempt,
+                wire=text,
+                created_at=moment,
+            )
+        )
+        self.touch(task)
+
+    # ------------------------------------------------------------------------------------------------ writing
+
+    def save(self) -> None:
+        """Write everything, parents before children, tasks in the order of their ids, tallies last."""
+        using = self.using
+        if self.created:
+            Task.objects.using(using).bulk_create(sorted(self.created, key=_pk))
+        if self.dirty:
+            Task.objects.using(using).bulk_create(
+                sorted(self.dirty.values(), key=_pk),
+                update_conflicts=True,
+                update_fields=MUTABLE,
+                unique_fields=self._unique("pk"),
+            )
+        if self.messages:
+            Message.objects.using(using).bulk_create(self.messages)
+        for message in self.taken:
+            Message.objects.using(using).filter(pk=message.pk).update(attempt=message.attempt)
+        if self.new_artifacts:
+            Artifact.objects.using(using).bulk_create(self.new_artifacts)
+        if self.changed_artifacts:
+            rows = [self.changed_artifacts[pair] for pair in sorted(self.changed_artifacts)]
+            Artifact.objects.using(using).bulk_create(
+                rows, update_conflicts=True, update_fields=CHANGING_HEAD, unique_fields=self._unique("pk")
+            )
+        if self.events:
+            TaskEvent.objects.using(using).bulk_create(self.events)
+        self._save_tally()
+
+    def _unique(self, name: str) -> list[str] | None:
+        features = connections[self.using].features
+        return [name] if features.supports_update_conflicts_with_target else None
+
+    def _save_tally(self) -> None:
+        for (agent, owner, state), count in sorted(self.tally.items()):
+            if count:
+                add_to_tally(self.using, agent, owner, state, self.shard, count)
+
+    def committed(self) -> list[Committed]:
+        """Return what readers have to know once the transaction is committed."""
+        touched = {task.pk: task for task in self.created} | self.dirty
+        found = {
+            pk: Committed(pk, task.state, task.attempt, bool(task.lease_holder), task.last_seq)
+            for pk, task in touched.items()
+        }
+        for task in self.created:
+            found[task.pk].created = True
+        for event in self.events:
+            found[event.task_id].events.append((event.seq, event.wire, event.state, event.attempt))
+        return list(found.values())
+
+
+def add_to_tally(using: str, agent: str, owner: str, state: str, shard: int, count: int) -> None:
+    """Add ``count`` to one tally; inside the transaction of what is counted."""
+    rows = TaskTally.objects.using(using)
+    key = {"agent": agent, "owner": owner, "state": state, "shard": shard}
+    if not rows.filter(**key).update(count=models.F("count") + count):
+        rows.bulk_create([TaskTally(**key, count=0)], ignore_conflicts=True)
+        rows.filter(**key).update(count=models.F("count") + count)
+
+
+def _pk(task: Task) -> str:
+    return task.pk

@@ -1,0 +1,170 @@
+"""The only door from asynchronous code to the ORM.
+
+Invariant: database work of this package runs on a bounded number of threads that belong to the package, each with
+connections of its own, and a thread that has had nothing to do for ``IDLE_SECONDS`` closes its connections and ends.
+So neither the number of callers nor the number of open streams has any influence on the number of connections, and
+an idle process holds none.
+
+Django closes connections at the end of each request; these threads serve no request, so they look after themselves:
+a connection that failed is dropped before it is used again, and one is never left inside a transaction.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Executor, Future
+from contextlib import asynccontextmanager
+from typing import Any, ParamSpec, TypeVar
+
+from asgiref.sync import SyncToAsync, ThreadSensitiveContext
+from django.db import connections, router
+
+from a2a_django.conf import a2a_settings
+from a2a_django.models import Task
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+IDLE_SECONDS = 5.0
+
+
+def alias() -> str:
+    """Return the database of the tasks. Reads use the one that is written: a replica may be behind an event that has
+    been announced."""
+    return router.db_for_write(Task)
+
+
+def close_connections() -> None:
+    """Close all connections of the calling thread."""
+    connections.close_all()
+
+
+def check_connections() -> None:
+    """Drop the calling thread's connections that have failed or were left inside a transaction."""
+    for connection in connections.all(initialized_only=True):
+        if connection.in_atomic_block or (connection.errors_occurred and not connection.is_usable()):
+            connection.close()
+        else:
+            connection.errors_occurred = False
+
+
+class ThreadPool(Executor):
+    """At most ``size`` threads that work through a queue; idle ones end and take their connections along."""
+
+    def __init__(self, size: int, name: str) -> None:
+        self._size = size
+        self._name = name
+        self._queue: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._threads: set[threading.Thread] = set()
+        self._idle = 0
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Run ``fn`` on one of the threads."""
+        future: Future[T] = Future()
+        with self._lock:
+            self._queue.put((future, lambda: fn(*args, **kwargs)))
+            if self._idle < self._queue.qsize() and len(self._threads) < self._size:
+                thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+                self._threads.add(thread)
+                thread.start()
+        return future
+
+    def _work(self) -> None:
+        try:
+            while True:
+                with self._lock:
+                    self._idle += 1
+                try:
+                    item = self._queue.get(timeout=IDLE_SECONDS)
+                except queue.Empty:
+                    item = None
+                with self._lock:
+                    self._idle -= 1
+                    if item is None and self._queue.empty():
+                        self._threads.discard(threading.current_thread())
+                        return
+                if item is None:
+                    continue
+                future, call = item
+                if not future.set_running_or_notify_cancel():
+                    continue
+                try:
+                    result = call()
+                except BaseException as error:  # handed to whoever waits
+                    future.set_exception(error)
+                else:
+                    future.set_result(result)
+                finally:
+                    del item, future, call
+                    check_connections()
+        finally:
+            close_connections()
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the threads after what waits; a later ``submit`` starts new ones."""
+        with self._lock:
+            threads = list(self._threads)
+            for _ in threads:
+                self._queue.put(None)
+        if wait:
+            for thread in threads:
+                if thread is not threading.current_thread():
+                    thread.join(10)
+
+
+class Pools:
+    """The process's pools, made on first use and forgotten at shutdown."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._made: dict[str, ThreadPool] = {}
+
+    def get(self, name: str, size: int) -> ThreadPool:
+        pool = self._made.get(name)
+        if pool is None:
+            with self._lock:
+                pool = self._made.setdefault(name, ThreadPool(size, f"a2a-{name}"))
+        return pool
+
+    def shutdown(self) -> None:
+        with self._lock:
+            pools, self._made = list(self._made.values()), {}
+        for pool in pools:
+            pool.shutdown()
+
+
+pools = Pools()
+
+
+async def run(fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run ``fn``, which may use the ORM, on a database thread and return its result."""
+    pool = pools.get("database", a2a_settings.DATABASE_THREADS)
+    return await asyncio.wrap_future(pool.submit(fn, *args, **kwargs))
+
+
+def agent_threads() -> ThreadPool:
+    """Return the pool on which agents that are plain functions run."""
+    return pools.get("agent", a2a_settings.AGENT_THREADS)
+
+
+@asynccontextmanager
+async def agent_database() -> AsyncIterator[None]:
+    """Inside, ``await Model.objects.aget()`` and every thread-sensitive ``sync_to_async`` use the package's threads.
+
+    Otherwise all agents of the process would share one thread (and wait for one another), or own one each (and a
+    connection with it, for as long as they run). asgiref asks for an executor of one thread where code relies on
+    meeting the same thread again; between two awaits of the asynchronous ORM nothing does, because a transaction
+    cannot span them.
+    """
+    context = ThreadSensitiveContext()
+    async with context:
+        executors = SyncToAsync.context_to_thread_executor
+        executors[context] = pools.get("orm", a2a_settings.DATABASE_THREADS)  # type: ignore[assignment]
+        try:
+            yield
+        finally:
+            executors.pop(context, None)

@@ -1,0 +1,244 @@
+"""Live subscriptions: a task's events to everybody who listens, no gap, no double.
+
+Invariants:
+
+* A reader delivers event n+1 only after event n. It knows the number it is at; an event handed over directly is taken
+  only when it is the next one, everything else is fetched from the rows.
+* The queue of a reader is bounded. One that falls behind loses its queue, not its events: it reads on from the rows.
+* Nothing here writes, and nobody waits for a reader.
+
+Events committed by this process are handed over directly by the journal. Tasks that run elsewhere are looked after by
+one poll per process, which runs only while somebody listens to such a task.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import threading
+from collections import deque
+from collections.abc import Iterable
+
+from django.db import DatabaseError
+
+from a2a_django.engine import database
+from a2a_django.engine.batch import Committed
+from a2a_django.models import Task, TaskEvent
+from a2a_django.protocol.states import TERMINAL
+
+logger = logging.getLogger("a2a_django.engine")
+
+#: Events a reader may have waiting before it is sent to the rows.
+MAX_QUEUE = 1000
+#: Events fetched from the rows at a time.
+PAGE = 500
+#: Tasks that run elsewhere are looked at this often; those that run here, which somebody else may have cancelled, at
+#: every ``LOCAL_POLLS``-th look.
+POLL_SECONDS = 0.2
+LOCAL_POLLS = 10
+
+#: (seq, text, state or "", attempt)
+Event = tuple[int, str, str, int]
+
+
+class Reader:
+    """One subscription. Make it before the snapshot is read, then ``start`` it at the snapshot's number."""
+
+    def __init__(self, feed: Feed, task_id: str) -> None:
+        self.task_id = task_id
+        self._feed = feed
+        self.loop = asyncio.get_running_loop()
+        self._queue: deque[Event] = deque()
+        self._wake = asyncio.Event()
+        self._behind = False
+        self.seq = -1
+        #: The newest that is known of the task; for deciding when to stop.
+        self.known_seq = -1
+        self.attempt = 0
+        self.running = True
+        self.ended = False
+
+    def start(self, seq: int, *, attempt: int, running: bool, behind: bool = False) -> None:
+        """Deliver what comes after event ``seq``; ``behind``: there may be such events already."""
+        self.seq = seq
+        self._behind = self._behind or behind
+        if self.known_seq < seq:
+            self.known_seq, self.attempt, self.running = seq, attempt, running
+
+    def tell(self, done: Committed) -> None:
+        """Take in what a transaction did; in the reader's loop."""
+        if done.last_seq < self.known_seq:
+            return
+        self.known_seq, self.attempt, self.running = done.last_seq, done.attempt, done.running
+        self.ended = self.ended or done.state in TERMINAL
+        if not self._behind:
+            if len(self._queue) + len(done.events) > MAX_QUEUE:
+                self._queue.clear()
+                self._behind = True
+            else:
+                self._queue.extend(done.events)
+        self._wake.set()
+
+    def look(self, state: Committed) -> None:
+        """Take in where the task stands; what happened meanwhile is in the rows."""
+        if state.last_seq > self.known_seq:
+            self._queue.clear()
+            self._behind = True
+        self.tell(state)
+
+    async def next(self) -> list[Event]:
+        """Return the events that are ready, at least one; or none when only the run's state has changed."""
+        while True:
+            events = self._ready()
+            if events:
+                self.seq = events[-1][0]
+                return events
+            if self._behind:
+                events = await self._from_rows()
+                if events:
+                    self.seq = events[-1][0]
+                    return events
+                continue
+            if self.exhausted:
+                return []
+            self._wake.clear()
+            await self._wake.wait()
+            if not self._queue and not self._behind:
+                return []
+
+    def _ready(self) -> list[Event]:
+        """Take what is next from the queue; a hole sends the reader to the rows."""
+        events: list[Event] = []
+        at = self.seq
+        while self._queue:
+            event = self._queue[0]
+            if event[0] <= at:
+                self._queue.popleft()
+            elif event[0] == at + 1:
+                events.append(self._queue.popleft())
+                at += 1
+            else:
+                self._queue.clear()
+                self._behind = True
+        return events
+
+    async def _from_rows(self) -> list[Event]:
+        self._behind = False
+        rows = await database.run(events_after, self.task_id, self.seq)
+        if len(rows) == PAGE or (rows and rows[-1][0] < self.known_seq and not self._queue):
+            self._behind = True
+        return rows
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the task has ended and everything has been delivered."""
+        return self.ended and self.seq >= self.known_seq
+
+    @property
+    def pending(self) -> bool:
+        """Whether there are events that have not been delivered."""
+        return self._behind or bool(self._queue)
+
+    def close(self) -> None:
+        """End the subscription."""
+        self._feed.remove(self)
+
+
+def events_after(task_id: str, seq: int) -> list[Event]:
+    """Read up to ``PAGE`` events of a task after number ``seq``."""
+    rows = TaskEvent.objects.using(database.alias()).filter(task_id=task_id, seq__gt=seq).order_by("seq")
+    return list(rows.values_list("seq", "wire", "state", "attempt")[:PAGE])
+
+
+class Feed:
+    """The process's readers, by task."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._readers: dict[str, set[Reader]] = {}
+        self._pollers: dict[asyncio.AbstractEventLoop, asyncio.Task[None]] = {}
+        #: Tasks whose runs are in this process; the journal tells everything about them.
+        self.local: set[str] = set()
+
+    def reader(self, task_id: str) -> Reader:
+        """Subscribe to a task; the reader belongs to the running loop."""
+        reader = Reader(self, task_id)
+        with self._lock:
+            self._readers.setdefault(task_id, set()).add(reader)
+        self._ensure_poll(reader.loop)
+        return reader
+
+    def remove(self, reader: Reader) -> None:
+        """Forget a reader."""
+        with self._lock:
+            readers = self._readers.get(reader.task_id)
+            if readers is not None:
+                readers.discard(reader)
+                if not readers:
+                    del self._readers[reader.task_id]
+
+    def publish(self, done: Iterable[Committed]) -> None:
+        """Hand what was committed to the readers; from any thread."""
+        by_loop: dict[asyncio.AbstractEventLoop, list[tuple[Reader, Committed]]] = {}
+        with self._lock:
+            for one in done:
+                for reader in self._readers.get(one.task_id, ()):
+                    by_loop.setdefault(reader.loop, []).append((reader, one))
+        for loop, pairs in by_loop.items():
+            try:
+                loop.call_soon_threadsafe(_tell, pairs)
+            except RuntimeError:
+                logger.debug("The loop of %d readers has closed", len(pairs))
+
+    # ------------------------------------------------------------------------------------------------ other processes
+
+    def _ensure_poll(self, loop: asyncio.AbstractEventLoop) -> None:
+        with self._lock:
+            poller = self._pollers.get(loop)
+            if poller is None or poller.done():
+                self._pollers = {known: task for known, task in self._pollers.items() if not known.is_closed()}
+                self._pollers[loop] = loop.create_task(self._poll(loop))
+
+    def _watched(self, loop: asyncio.AbstractEventLoop, *, local: bool) -> list[Reader] | None:
+        """Return the loop's readers of tasks that run elsewhere (``local``: of all tasks), None when it has none."""
+        with self._lock:
+            mine = [reader for readers in self._readers.values() for reader in readers if reader.loop is loop]
+            if not mine:
+                self._pollers.pop(loop, None)
+                return None
+            return [reader for reader in mine if local or reader.task_id not in self.local]
+
+    async def _poll(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Look at where tasks stand in the database, until there are no readers."""
+        for turn in itertools.count(1):
+            await asyncio.sleep(POLL_SECONDS)
+            readers = self._watched(loop, local=turn % LOCAL_POLLS == 0)
+            if readers is None:
+                return
+            if not readers:
+                continue
+            try:
+                states = await database.run(states_of, sorted({reader.task_id for reader in readers}))
+            except DatabaseError:
+                logger.warning("Could not look for news of tasks that run elsewhere", exc_info=True)
+                continue
+            for reader in readers:
+                state = states.get(reader.task_id)
+                if state is not None and (state.last_seq, state.running) != (reader.known_seq, reader.running):
+                    reader.look(state)
+
+
+def states_of(task_ids: list[str]) -> dict[str, Committed]:
+    """Read where tasks stand."""
+    found: dict[str, Committed] = {}
+    for start in range(0, len(task_ids), 500):
+        rows = Task.objects.using(database.alias()).filter(pk__in=task_ids[start : start + 500])
+        for pk, state, attempt, holder, seq in rows.values_list("pk", "state", "attempt", "lease_holder", "last_seq"):
+            found[pk] = Committed(pk, state, attempt, bool(holder), seq)
+    return found
+
+
+def _tell(pairs: list[tuple[Reader, Committed]]) -> None:
+    for reader, done in pairs:
+        reader.tell(done)

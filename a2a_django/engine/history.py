@@ -1,0 +1,75 @@
+"""What a run has to know of the past: messages, referenced tasks, the sender."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import AnonymousUser
+
+from a2a_django.engine import snapshots
+from a2a_django.engine.database import alias
+from a2a_django.engine.snapshots import Snapshot
+from a2a_django.models import Message, Task
+from a2a_django.models.fields import key_of
+
+#: Tasks that a message may refer to and messages of a context that an agent is given, at most.
+MAX_REFERENCES = 100
+MAX_CONVERSATION = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What was before a message: the task as it stood, the earlier messages, the referenced tasks, the sender."""
+
+    snapshot: Snapshot | None
+    messages: list[str]
+    references: list[Task]
+    user: Any
+
+
+def past_of(message: Message, reference_ids: Sequence[str], *, history_length: int | None, user: Any = None) -> Past:
+    """Read the past of a message of a task that exists; ``user`` is looked up when it is not given."""
+    task = message.task
+    earlier = Message.objects.using(alias()).filter(task_id=task.pk, pk__lt=message.pk, position__isnull=False)
+    return Past(
+        snapshots.read(task.pk, agent=task.agent, owner=task.owner, history_length=history_length),
+        list(earlier.order_by("position").values_list("wire", flat=True)),
+        references(reference_ids, agent=task.agent, owner=task.owner),
+        user if user is not None else user_of(task.user),
+    )
+
+
+def references(task_ids: Sequence[str], *, agent: str, owner: str) -> list[Task]:
+    """Read the referenced tasks that the caller may see, in the order in which they were named (R-120)."""
+    if not task_ids:
+        return []
+    ids = list(dict.fromkeys(task_ids))[:MAX_REFERENCES]
+    rows = Task.objects.using(alias()).visible_to(agent=agent, owner=owner).in_bulk(ids)
+    return [rows[pk] for pk in ids if pk in rows]
+
+
+def user_of(pk: str) -> Any:
+    """Return the user with a primary key, an AnonymousUser when there is none (any more)."""
+    user = get_user_model()._default_manager.filter(pk=pk).first() if pk else None
+    return user or AnonymousUser()
+
+
+def state_of(task_id: str) -> str | None:
+    """Return the state of a task; None when it does not exist."""
+    return Task.objects.using(alias()).filter(pk=task_id).values_list("state", flat=True).first()
+
+
+def conversation(context_id: str, *, agent: str, owner: str, task_id: str, but: int) -> list[str]:
+    """Read the messages of the caller's tasks in a context, oldest first: those of other tasks, and the first ``but``
+    of task ``task_id`` (the rest is the present)."""
+    rows = Message.objects.using(alias()).filter(
+        task__agent=agent,
+        task__owner=owner,
+        task__context_key=key_of(context_id),
+        position__isnull=False,
+    )
+    found = rows.order_by("-pk").values_list("task_id", "position", "wire")[:MAX_CONVERSATION]
+    return [text for pk, position, text in reversed(found) if pk != task_id or (position or 0) <= but]

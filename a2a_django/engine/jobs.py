@@ -1,0 +1,331 @@
+"""What may be asked of the journal: each job is one decision about one task.
+
+A job's ``apply`` runs inside the journal's transaction, on rows that are locked. It either raises before it has
+changed anything (its caller gets the error, the other jobs of the batch are not affected) or makes its changes and
+returns its answer. It may be applied again on fresh rows when the transaction has to be repeated.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import json
+import threading
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from django.utils import timezone
+
+from a2a_django.conf import a2a_settings
+from a2a_django.engine.batch import Batch
+from a2a_django.models import Artifact, Message, Task
+from a2a_django.models.fields import key_of, uuid7
+from a2a_django.protocol import wire
+from a2a_django.protocol.changes import ArtifactChunk, Change
+from a2a_django.protocol.errors import (
+    InvalidAgentResponseError,
+    InvalidParamsError,
+    TaskNotCancelableError,
+    TaskNotFoundError,
+    UnsupportedOperationError,
+)
+from a2a_django.protocol.states import TERMINAL, TaskState, may_move
+
+R = TypeVar("R")
+
+
+class Fenced(Exception):
+    """The run is no longer the task's current one: it was cancelled, ended, or given to another attempt."""
+
+
+class Job(ABC, Generic[R]):
+    """One decision about one task, with a place where its caller waits for the answer."""
+
+    task_id: str
+    #: Whether the job makes the task; its row need not be looked for then.
+    creates = False
+
+    def __init__(self) -> None:
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self.future: asyncio.Future[R] | None = None
+        self.event: threading.Event | None = None
+        self.result: R | None = None
+        self.error: BaseException | None = None
+
+    @abstractmethod
+    def apply(self, batch: Batch) -> R:
+        """Decide and change the batch's rows."""
+
+    def artifact_key(self) -> str | None:
+        """Return the key of the artifact that the job extends."""
+        return None
+
+    def failed(self) -> None:
+        """The job could not be carried out, for a reason that is not its own."""
+
+    def settle(self) -> None:
+        """Wake the caller; in the thread of its loop."""
+        if self.future is not None and not self.future.done():
+            if self.error is not None:
+                self.future.set_exception(self.error)
+            else:
+                self.future.set_result(self.result)  # type: ignore[arg-type]
+
+
+def lease_end() -> dt.datetime:
+    """Return the moment at which a lease given now expires."""
+    return timezone.now() + dt.timedelta(seconds=a2a_settings.LEASE_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A message on its way into a task: the wire (ids filled in by the journal) and what its sender asked for."""
+
+    wire: wire.Wire
+    request: wire.Wire
+
+    def row(self, batch: Batch, task: Task, now: dt.datetime) -> Message:
+        """Put the message into the task's history."""
+        message_id = self.wire["messageId"]
+        content = {**self.wire, "contextId": task.context_id, "taskId": task.pk}
+        known = not task._state.adding and batch.has_message(task, message_id)
+        row = batch.add_message(task, wire.text_of(content), message_id, self.wire["role"], known=known, now=now)
+        row.request = wire.text_of(self.request) if self.request else None
+        return row
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A message that has been taken in.
+
+    ``attempt`` is its run's number, None while it waits for another run. ``start`` is the message that the caller has
+    to run now: this one, an older one that was waiting, or none.
+    """
+
+    task: Task
+    message: Message
+    attempt: int | None
+    start: Message | None
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """A cancelled task; ``changed``: by this call, ``parked``: no run was at work on it."""
+
+    task: Task
+    changed: bool
+    parked: bool
+
+
+class CreateTask(Job[Accepted]):
+    """Make a task with its first message; its run starts at once, held by ``holder`` (R-021, R-113)."""
+
+    creates = True
+
+    def __init__(self, task: Task, incoming: Incoming, holder: str) -> None:
+        super().__init__()
+        self.task_id = task.pk
+        self.template = task
+        self.incoming = incoming
+        self.holder = holder
+
+    def apply(self, batch: Batch) -> Accepted:
+        t = self.template
+        now = wire.now()
+        task = Task(
+            id=t.pk,
+            context_id=t.context_id,
+            context_key=t.context_key,
+            agent=t.agent,
+            owner=t.owner,
+            user=t.user,
+            tenant=t.tenant,
+            state=TaskState.SUBMITTED.value,
+            status_timestamp=now,
+            created_at=now,
+        )
+        batch.create(task)
+        message = self.incoming.row(batch, task, now)
+        batch.take(task, message, self.holder, lease_end())
+        return Accepted(task, message, task.attempt, message, task.last_seq)
+
+
+class AcceptMessage(Job[Accepted]):
+    """Take in a message for a task that exists (R-033, R-034, R-117, R-118; order of checks D-20)."""
+
+    def __init__(
+        self, task_id: str, incoming: Incoming, *, agent: str, owner: str, context_id: str, holder: str
+    ) -> None:
+        super().__init__()
+        self.task_id = task_id
+        self.incoming = incoming
+        self.agent, self.owner, self.context_id = agent, owner, context_id
+        self.holder = holder
+
+    def apply(self, batch: Batch) -> Accepted:
+        task = visible(batch, self.task_id, self.agent, self.owner)
+        if self.context_id and self.context_id != task.context_id:
+            raise InvalidParamsError.of("message.context_id", "is not the context of the task")
+        if task.state in TERMINAL:
+            raise UnsupportedOperationError("The task has ended and takes no more messages")
+        now = wire.now()
+        batch.supersede_status(task, now)
+        free = not task.lease_holder or (task.lease_expires_at is not None and task.lease_expires_at < timezone.now())
+        earlier = batch.waiting_message(task) if free else None
+        message = self.incoming.row(batch, task, now)
+        start = (earlier or message) if free else None
+        if start is not None:
+            batch.take(task, start, self.holder, lease_end())
+        return Accepted(task, message, message.attempt, start, task.last_seq)
+
+
+class Voice:
+    """What a run says, as a whole: when one thing could not be recorded, nothing after it may be."""
+
+    __slots__ = ("broken",)
+
+    def __init__(self) -> None:
+        self.broken = False
+
+
+class Broken(Exception):
+    """Something the run said earlier could not be recorded."""
+
+
+class Append(Job[InvalidAgentResponseError | None]):
+    """Record one thing a run has to say. Refused when the run is not the task's current one (fencing).
+
+    Something that may not be recorded ends the task as FAILED, with ``refusal_text`` for its readers; the answer is
+    the error then.
+    """
+
+    refusal_text = "The agent gave an invalid response."
+
+    def __init__(self, task_id: str, attempt: int, change: Change, voice: Voice) -> None:
+        super().__init__()
+        self.task_id = task_id
+        self.attempt = attempt
+        self.change = change
+        self.voice = voice
+
+    def artifact_key(self) -> str | None:
+        return key_of(self.change.artifact_id) if isinstance(self.change, ArtifactChunk) else None
+
+    def failed(self) -> None:
+        self.voice.broken = True
+
+    def apply(self, batch: Batch) -> InvalidAgentResponseError | None:
+        if self.voice.broken:
+            raise Broken(self.task_id)
+        task = current(batch, self.task_id, self.attempt)
+        change = self.change
+        if isinstance(change, ArtifactChunk):
+            return self._chunk(batch, task, change)
+        if not may_move(task.state, change.state):
+            return self._refuse(batch, task, f"A task cannot go from {task.state} to {change.state}")
+        known = change.message_id is not None and batch.has_message(task, change.message_id)
+        batch.move(task, change.state, change.moment, change.message, change.metadata, known=known)
+        return None
+
+    def _refuse(self, batch: Batch, task: Task, why: str) -> InvalidAgentResponseError:
+        said = wire.message(
+            message_id=uuid7(), context_id=task.context_id, task_id=task.pk, parts=[{"text": self.refusal_text}]
+        )
+        batch.move(task, TaskState.FAILED.value, wire.now(), wire.text_of(said))
+        return InvalidAgentResponseError(why)
+
+    def _chunk(self, batch: Batch, task: Task, change: ArtifactChunk) -> InvalidAgentResponseError | None:
+        artifact = batch.artifact(task, change.artifact_id)
+        size, chunks = len(change.text), 1
+        if artifact is not None and change.append:
+            size, chunks = artifact.size + size, artifact.chunks + 1
+        if size > a2a_settings.MAX_ARTIFACT_BYTES or chunks > a2a_settings.MAX_ARTIFACT_CHUNKS:
+            return self._refuse(batch, task, "The artifact is larger than this site allows")
+        is_new = artifact is None
+        if artifact is None:
+            artifact = Artifact(
+                task=task, artifact_id=change.artifact_id, artifact_key=key_of(change.artifact_id), position=0
+            )
+        if is_new or not change.append:
+            artifact.base_seq = task.last_seq + 1
+            artifact.head = wire.text_of(change.head)
+        else:
+            artifact.head = merged_head(artifact.head, change.head)
+        artifact.size, artifact.chunks, artifact.complete = size, chunks, change.last_chunk
+        batch.add_chunk(task, artifact, change.text, wire.now(), is_new=is_new)
+        return None
+
+
+class EndRun(Job[Accepted | None]):
+    """A run has returned and left its task unfinished: release it, or take the next message that waits."""
+
+    def __init__(self, task_id: str, attempt: int, holder: str) -> None:
+        super().__init__()
+        self.task_id = task_id
+        self.attempt = attempt
+        self.holder = holder
+
+    def apply(self, batch: Batch) -> Accepted | None:
+        task = current(batch, self.task_id, self.attempt)
+        message = batch.waiting_message(task)
+        if message is None:
+            batch.release(task)
+            return None
+        batch.take(task, message, self.holder, lease_end())
+        return Accepted(task, message, task.attempt, message, task.last_seq)
+
+
+class CancelTask(Job[Cancelled]):
+    """Move a task to CANCELED and fence its run out (R-062, R-063, D-18)."""
+
+    def __init__(self, task_id: str, *, agent: str, owner: str) -> None:
+        super().__init__()
+        self.task_id = task_id
+        self.agent, self.owner = agent, owner
+
+    def apply(self, batch: Batch) -> Cancelled:
+        task = visible(batch, self.task_id, self.agent, self.owner)
+        if task.state == TaskState.CANCELED:
+            return Cancelled(task, changed=False, parked=True)
+        if task.state in TERMINAL:
+            raise TaskNotCancelableError()
+        parked = not task.lease_holder
+        batch.move(task, TaskState.CANCELED.value, wire.now())
+        task.attempt += 1
+        return Cancelled(task, changed=True, parked=parked)
+
+
+def visible(batch: Batch, task_id: str, agent: str, owner: str) -> Task:
+    """Return the task if the caller may know of it. Raises ``TaskNotFoundError`` (R-095, R-096)."""
+    task = batch.task(task_id)
+    if task is None or task.agent != agent or task.owner != owner:
+        raise TaskNotFoundError()
+    return task
+
+
+def current(batch: Batch, task_id: str, attempt: int) -> Task:
+    """Return the task if ``attempt`` is its current run. Raises ``Fenced``."""
+    task = batch.task(task_id)
+    if task is None or task.attempt != attempt or task.state in TERMINAL or not task.lease_holder:
+        raise Fenced(task_id)
+    return task
+
+
+def merged_head(old: str, new: wire.Wire) -> str:
+    """Return an artifact's head after a chunk was appended: what the chunk says is added, nothing is taken away.
+
+    Most chunks say nothing but the id; then the stored text is returned as it is.
+    """
+    if len(new) == 1:
+        return old
+    head = json.loads(old)
+    for name, value in new.items():
+        if name == "metadata":
+            head[name] = {**head.get(name, {}), **value}
+        elif name == "extensions":
+            head[name] = list(dict.fromkeys([*head.get(name, []), *value]))
+        else:
+            head[name] = value
+    return wire.text_of(head)

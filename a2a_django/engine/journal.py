@@ -1,0 +1,253 @@
+"""The only writer of task rows, with group commit.
+
+One thread per process takes every job that is waiting, of all tasks, and carries them out in one transaction; while
+that commits, the next batch gathers by itself. Invariants:
+
+* Jobs of one task are carried out in the order in which they were handed in.
+* Readers are told of an event, and callers get their answer, only after the transaction has been committed.
+* A job that is refused, or that the database cannot store, hurts no other job: when a batch fails for a reason that
+  may pass (a lock, a deadlock, a lost connection) it is repeated as a whole on fresh rows; otherwise its jobs are
+  repeated one by one.
+* A task that another transaction holds is set aside and tried again; the rest of the batch goes on.
+
+Called from inside a site's own transaction (``write_here``) a job joins that transaction, and readers are told when it
+commits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import secrets
+import socket
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from django.db import DatabaseError, InterfaceError, OperationalError, connections, router, transaction
+
+from a2a_django.engine.batch import Batch, Committed, Locked
+from a2a_django.engine.database import close_connections
+from a2a_django.engine.jobs import Broken, Fenced, Job
+from a2a_django.models import Task
+from a2a_django.protocol.errors import A2AError
+
+R = TypeVar("R")
+
+logger = logging.getLogger("a2a_django.engine")
+
+#: Jobs in one transaction at most; keeps a transaction, and with it the wait of the others, short.
+MAX_BATCH = 500
+#: How long a database that is locked or away is waited for.
+PATIENCE_SECONDS = 20.0
+LINGER_SECONDS = 2.0
+#: Tallies of writers: one shard per process; jobs inside a site's transaction use one of the upper half.
+WRITER_SHARDS = 16
+
+
+def new_holder() -> str:
+    """Return a name for this process as the holder of leases; never the same twice."""
+    return f"{socket.gethostname()[:24]}:{os.getpid()}:{secrets.token_hex(6)}"
+
+
+class Journal:
+    """The process's journal; ``listener`` is told what every transaction did (in the writing thread)."""
+
+    def __init__(self, listener: Callable[[Iterable[Committed]], None]) -> None:
+        self._listener = listener
+        self._jobs: deque[Job[object]] = deque()
+        self._wake = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._closing = False
+        self.holder = new_holder()
+
+    # ------------------------------------------------------------------------------------------------ handing in
+
+    def submit(self, job: Job[R]) -> asyncio.Future[R]:
+        """Hand in a job from a coroutine; the future gives its answer or its error after the commit."""
+        job.loop = asyncio.get_running_loop()
+        job.future = job.loop.create_future()
+        self._put(job)
+        return job.future
+
+    def write(self, job: Job[R]) -> R:
+        """Hand in a job from a plain thread and wait. Inside a transaction of the caller, join it instead."""
+        if connections[router.db_for_write(Task)].in_atomic_block:
+            return self.write_here(job)
+        job.event = threading.Event()
+        self._put(job)
+        job.event.wait()
+        if job.error is not None:
+            raise job.error
+        return job.result  # type: ignore[return-value]
+
+    def write_here(self, job: Job[R]) -> R:
+        """Carry out a job in the caller's own transaction; it is committed or rolled back with it."""
+        using = router.db_for_write(Task)
+        shard = WRITER_SHARDS + secrets.randbelow(WRITER_SHARDS)
+        while True:
+            try:
+                with transaction.atomic(using=using):
+                    batch = Batch(using, shard)
+                    self._load(batch, [job])
+                    result = job.apply(batch)
+                    batch.save()
+                break
+            except Locked:
+                time.sleep(0.005)
+        done = batch.committed()
+        transaction.on_commit(lambda: self._listener(done), using=using)
+        return result
+
+    def _put(self, job: Job[R]) -> None:
+        with self._wake:
+            if self._closing:
+                raise RuntimeError("The journal is closed")
+            self._jobs.append(job)  # type: ignore[arg-type]
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="a2a-journal", daemon=True)
+                self._thread.start()
+            else:
+                self._wake.notify()
+
+    # ------------------------------------------------------------------------------------------------ the thread
+
+    def _run(self) -> None:
+        try:
+            while jobs := self._next():
+                later = self._carry_out(jobs)
+                if later:
+                    with self._wake:
+                        self._jobs.extendleft(reversed(later))
+                    time.sleep(0.005)
+        finally:
+            close_connections()
+
+    def _next(self) -> list[Job[object]]:
+        """Wait for jobs and take them; an empty list ends the thread, which happens when there is nothing to do."""
+        with self._wake:
+            if not self._jobs and not self._closing:
+                self._wake.wait(LINGER_SECONDS)
+            jobs = [self._jobs.popleft() for _ in range(min(len(self._jobs), MAX_BATCH))]
+            if not jobs:
+                self._thread = None
+            return jobs
+
+    def _carry_out(self, jobs: list[Job[object]]) -> list[Job[object]]:
+        """Carry the jobs out, wake their callers, and return those whose tasks were locked by others."""
+        start = time.monotonic()
+        pause = 0.01
+        while True:
+            try:
+                done, later = self._transaction(jobs)
+                break
+            except (OperationalError, InterfaceError) as error:
+                connections[router.db_for_write(Task)].close_if_unusable_or_obsolete()
+                if time.monotonic() - start > PATIENCE_SECONDS:
+                    done, later = self._one_by_one(jobs, error)
+                    break
+                logger.warning("The journal's transaction failed and is repeated: %s", type(error).__name__)
+                time.sleep(pause)
+                pause = min(pause * 2, 0.5)
+            except Exception as error:
+                done, later = self._one_by_one(jobs, error)
+                break
+        self._listener(done)
+        waiting = set(map(id, later))
+        self._wake_callers([job for job in jobs if id(job) not in waiting])
+        return later
+
+    def _one_by_one(self, jobs: list[Job[object]], error: Exception) -> tuple[list[Committed], list[Job[object]]]:
+        if len(jobs) == 1:
+            logger.error("The journal could not write", exc_info=error)
+            _fail(jobs[0], error)
+            return [], []
+        done: list[Committed] = []
+        later: list[Job[object]] = []
+        for job in jobs:
+            try:
+                some, locked = self._transaction([job])
+            except DatabaseError as failure:
+                logger.error("The journal could not write", exc_info=failure)
+                connections[router.db_for_write(Task)].close_if_unusable_or_obsolete()
+                _fail(job, failure)
+            except Exception as failure:
+                logger.exception("The journal could not carry out a job")
+                _fail(job, failure)
+            else:
+                done += some
+                later += locked
+        return done, later
+
+    def _transaction(self, jobs: list[Job[object]]) -> tuple[list[Committed], list[Job[object]]]:
+        using = router.db_for_write(Task)
+        later: list[Job[object]] = []
+        held: set[str] = set()
+        with transaction.atomic(using=using, durable=True):
+            batch = Batch(using, hash(self.holder) % WRITER_SHARDS)
+            self._load(batch, jobs)
+            for job in jobs:
+                job.result = job.error = None
+                if job.task_id in held:
+                    later.append(job)
+                    continue
+                try:
+                    job.result = job.apply(batch)
+                except (A2AError, Fenced, Broken) as refusal:
+                    job.error = refusal
+                except Locked:
+                    held.add(job.task_id)
+                    later.append(job)
+            batch.save()
+        return batch.committed(), later
+
+    @staticmethod
+    def _load(batch: Batch, jobs: Iterable[Job[object]]) -> None:
+        connection = connections[batch.using]
+        if connection.vendor == "sqlite" and getattr(connection, "transaction_mode", None) not in (
+            "IMMEDIATE",
+            "EXCLUSIVE",
+        ):
+            # A transaction that begins by reading cannot always go on to write ("database is locked", at once);
+            # one that begins with a write, even of nothing, waits its turn.
+            Task.objects.using(batch.using).filter(pk="").update(attempt=0)
+        made = {job.task_id for job in jobs if job.creates}
+        ids = {job.task_id for job in jobs if job.task_id not in made}
+        keys = {(job.task_id, key) for job in jobs if (key := job.artifact_key()) is not None}
+        batch.load(ids, keys)
+
+    @staticmethod
+    def _wake_callers(jobs: list[Job[object]]) -> None:
+        by_loop: dict[asyncio.AbstractEventLoop, list[Job[object]]] = {}
+        for job in jobs:
+            if job.event is not None:
+                job.event.set()
+            elif job.loop is not None:
+                by_loop.setdefault(job.loop, []).append(job)
+        for loop, mine in by_loop.items():
+            try:
+                loop.call_soon_threadsafe(_settle, mine)
+            except RuntimeError:
+                logger.debug("The loop of %d callers has closed", len(mine))
+
+    def close(self) -> None:
+        """Carry out what waits, then end the thread and close its connections."""
+        with self._wake:
+            self._closing = True
+            thread = self._thread
+            self._wake.notify()
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(PATIENCE_SECONDS)
+
+
+def _fail(job: Job[object], error: Exception) -> None:
+    job.error = error
+    job.failed()
+
+
+def _settle(jobs: list[Job[object]]) -> None:
+    for job in jobs:
+        job.settle()

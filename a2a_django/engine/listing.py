@@ -1,0 +1,117 @@
+"""A page of ListTasks: keyset paging over a covering index, totals from tallies (Spec 3.1.4, D-21).
+
+The page token is the place of the last task of the page (its status time and id), signed together with the caller and
+the filters it belongs to, so that a token cannot be made up, changed, or used on another list.
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import hashlib
+import hmac
+import struct
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db.models import QuerySet, Sum
+
+from a2a_django.engine import snapshots
+from a2a_django.engine.database import alias
+from a2a_django.models import Task, TaskTally
+from a2a_django.models.fields import key_of
+from a2a_django.protocol import wire
+from a2a_django.protocol.errors import InvalidParamsError
+
+DEFAULT_PAGE = 50
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_MICRO = dt.timedelta(microseconds=1)
+_SIGNATURE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What a caller asked ListTasks for; ``after`` is inclusive (R-058)."""
+
+    agent: str
+    owner: str
+    context_id: str = ""
+    state: str = ""
+    after: dt.datetime | None = None
+    page_size: int = DEFAULT_PAGE
+    page_token: str = ""
+    history_length: int | None = None
+    artifacts: bool = False
+
+
+def page(query: Query) -> str:
+    """Return the text of a ListTasksResponse. Raises ``InvalidParamsError`` for a page token that is not ours."""
+    rows = matching(query)
+    if query.page_token:
+        moment, task_id = read_token(query)
+        # The first condition repeats what the others say, in the form that an index can be entered with.
+        rows = rows.filter(status_timestamp__lte=moment).exclude(status_timestamp=moment, pk__gte=task_id)
+    heads = list(rows.order_by("-status_timestamp", "-pk").values_list(*snapshots.HEAD)[: query.page_size + 1])
+    more = len(heads) > query.page_size
+    heads = heads[: query.page_size]
+    found, _ = snapshots.read_many(heads, history_length=query.history_length, artifacts=query.artifacts)
+    token = write_token(query, heads[-1][3], heads[-1][0]) if more else ""
+    tasks = ",".join(snapshot.text for snapshot in found)
+    return (
+        f'{{"tasks":[{tasks}],"nextPageToken":{wire.text_of(token)},'
+        f'"pageSize":{query.page_size},"totalSize":{total(query)}}}'
+    )
+
+
+def matching(query: Query) -> QuerySet[Task]:
+    """Return the tasks of a query, all pages."""
+    rows: QuerySet[Task] = Task.objects.using(alias()).visible_to(agent=query.agent, owner=query.owner)
+    if query.context_id:
+        rows = rows.filter(context_key=key_of(query.context_id))
+    if query.state:
+        rows = rows.filter(state=query.state)
+    if query.after is not None:
+        rows = rows.filter(status_timestamp__gte=query.after)
+    return rows
+
+
+def total(query: Query) -> int:
+    """Return how many tasks match (R-060); without filters on context and time from the tallies."""
+    if query.context_id or query.after is not None:
+        return matching(query).count()
+    tallies = TaskTally.objects.using(alias()).filter(agent=query.agent, owner=query.owner)
+    if query.state:
+        tallies = tallies.filter(state=query.state)
+    return int(tallies.aggregate(sum=Sum("count"))["sum"] or 0)
+
+
+def _signature(query: Query, body: bytes) -> bytes:
+    scope = "\0".join(
+        (query.agent, query.owner, query.context_id, query.state, query.after.isoformat() if query.after else "")
+    )
+    key = hashlib.sha256(b"a2a_django.page_token" + settings.SECRET_KEY.encode()).digest()
+    return hmac.new(key, body + scope.encode(), hashlib.sha256).digest()[:_SIGNATURE]
+
+
+def write_token(query: Query, moment: dt.datetime, task_id: str) -> str:
+    """Return the token of the page that begins after a task."""
+    body = struct.pack(">q", (moment - _EPOCH) // _MICRO) + task_id.encode()
+    return base64.urlsafe_b64encode(_signature(query, body) + body).decode().rstrip("=")
+
+
+def read_token(query: Query) -> tuple[dt.datetime, str]:
+    """Return the place that a token stands for. Raises ``InvalidParamsError``."""
+    wrong = InvalidParamsError.of("page_token", "is not a token of this list")
+    token = query.page_token
+    if len(token) > 200 or not token.isascii():
+        raise wrong
+    try:
+        raw = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
+    except ValueError:
+        raise wrong from None
+    given, body = raw[:_SIGNATURE], raw[_SIGNATURE:]
+    if base64.urlsafe_b64encode(raw).decode().rstrip("=") != token or len(body) <= 8:
+        raise wrong
+    if not hmac.compare_digest(given, _signature(query, body)):
+        raise wrong
+    return _EPOCH + struct.unpack(">q", body[:8])[0] * _MICRO, body[8:].decode()

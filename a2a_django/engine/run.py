@@ -1,0 +1,467 @@
+"""One run: one call of an agent's ``run`` for one message.
+
+Invariants:
+
+* Everything a run says goes to the journal in order and names the run's attempt; once the attempt is no longer the
+  task's current one, nothing more is accepted and the run is told to stop.
+* At most ``WINDOW`` things are on their way; a run that is faster than the database waits.
+* When the run has returned, everything it said is committed, and its task is ended, parked, or given to the next
+  message.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+
+from a2a_django.agents import Agent, InvalidAgentResponse, SyncTaskContext, TaskContext, TaskEnded, content
+from a2a_django.conf import a2a_settings
+from a2a_django.engine import database, history
+from a2a_django.engine.jobs import Accepted, Append, Broken, CreateTask, EndRun, Fenced, Voice
+from a2a_django.models import Task
+from a2a_django.models.fields import uuid7
+from a2a_django.protocol import wire
+from a2a_django.protocol.changes import ArtifactChunk, Change, StatusChange
+from a2a_django.protocol.errors import A2AError, InternalError
+from a2a_django.protocol.states import INTERRUPTED, TERMINAL, TaskState, may_move
+from a2a_django.protocol.wire import Wire
+
+if TYPE_CHECKING:
+    from a2a_django.engine.runner import Runner
+
+logger = logging.getLogger("a2a_django.agents")
+
+WINDOW = 128
+#: How long a cancelled run is given to stop before the agent's cancel hook is called all the same.
+STOP_SECONDS = 1.0
+
+FAILED_TEXT = "The agent could not finish the task."
+INVALID_TEXT = "The agent gave an invalid response."
+TIMEOUT_TEXT = "The agent took too long."
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The agent's answer in one message, without a task."""
+
+    message: Wire
+
+
+class Run:
+    """See the module. ``first`` is settled with what the sender may be answered first: the task, or a reply."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        agent: Agent,
+        *,
+        task_id: str,
+        context_id: str,
+        message: Wire,
+        request: Wire,
+        user: Any,
+        tenant: str,
+        owner: str,
+        task: Task | None,
+        attempt: int,
+        past: Sequence[str] = (),
+        references: Sequence[Task] = (),
+        create: CreateTask | None = None,
+    ) -> None:
+        self.runner, self.agent = runner, agent
+        self.task_id, self.context_id = task_id, context_id
+        self.message, self.request = message, request
+        self.user, self.tenant, self.owner = user, tenant, owner
+        self.task, self.attempt = task, attempt
+        self.past, self.references = past, references
+        self.loop = asyncio.get_running_loop()
+        self.first: asyncio.Future[Accepted | Reply] = self.loop.create_future()
+        self.stopped = False
+        self.state: str = task.state if task is not None else TaskState.SUBMITTED.value
+        # A parked task stays parked after this run only if this run has said so.
+        self._reported = False
+        self._create = create
+        self._replied = False
+        self._calling = False
+        self._doubtful = False
+        self._voice = Voice()
+        self._made = threading.Event()
+        self._making = threading.Lock()
+        self._on_way = 0
+        self._room = asyncio.Event()
+        self._room.set()
+        self._error: BaseException | None = None
+        self._aio: asyncio.Task[None] | None = None
+
+    # ------------------------------------------------------------------------------------------------ life
+
+    def start(self) -> None:
+        """Begin, in a context of its own: a run has nothing of the request that caused it."""
+        self._aio = self.loop.create_task(self._main(), context=contextvars.Context())
+
+    async def _main(self) -> None:
+        following: Accepted | None = None
+        grace = None
+        if self._create is not None and self.agent.mode == "auto":
+            grace = self.loop.call_later(a2a_settings.AUTO_GRACE_SECONDS, self._ensure_task)
+        try:
+            async with database.agent_database():
+                await self._guarded()
+            following = await self._end()
+        except (Fenced, TaskEnded):
+            self.stop()
+        except Exception:
+            logger.exception("The end of task %s could not be recorded", self.task_id)
+        finally:
+            if grace is not None:
+                grace.cancel()
+            self._answer_error(InternalError())
+            self.runner.ended(self, following)
+
+    async def _end(self) -> Accepted | None:
+        try:
+            return await self._finish()
+        except (Fenced, TaskEnded):
+            raise
+        except Exception as error:
+            await self._fail_for(error)
+            return await self._finish()
+
+    async def _guarded(self) -> None:
+        """Call the agent; whatever it raises becomes the end of the task."""
+        try:
+            self._calling = True
+            try:
+                async with asyncio.timeout(self.agent.timeout):
+                    await self._call()
+            finally:
+                self._calling = False
+            if self._error is not None:
+                raise self._error
+        except TaskEnded:
+            if not self.stopped:
+                await self._fail(FAILED_TEXT)
+        except asyncio.CancelledError:
+            if self._error is None and not self.stopped:
+                raise  # the process is shutting down: the lease runs out and recovery decides
+            if self._error is not None and not self.stopped:
+                await self._fail_for(self._error)
+        except Exception as error:
+            if not self.stopped:
+                await self._fail_for(error)
+            elif not isinstance(error, A2AError):
+                logger.info(
+                    "The agent of task %s failed after the task was taken from it", self.task_id, exc_info=error
+                )
+
+    async def _fail_for(self, error: BaseException) -> None:
+        self._error = None
+        self._voice = Voice()
+        if isinstance(error, InvalidAgentResponse):
+            logger.error("Agent %s, task %s: %s", self.agent.slug, self.task_id, error.message)
+            await self._fail(INVALID_TEXT, error)
+        elif isinstance(error, TimeoutError) and self.agent.timeout is not None:
+            logger.error("Agent %s, task %s: no end after %s s", self.agent.slug, self.task_id, self.agent.timeout)
+            await self._fail(TIMEOUT_TEXT)
+        else:
+            logger.error("Agent %s failed at task %s", self.agent.slug, self.task_id, exc_info=error)
+            await self._fail(FAILED_TEXT)
+
+    async def _fail(self, text: str, error: A2AError | None = None) -> None:
+        if self._replied or self.agent.mode == "message":
+            self._answer_error(error or InternalError())
+            return
+        await self._resync()
+        if self.state in TERMINAL:
+            return
+        ids = {"task_id": self.task_id, "context_id": self.context_id}
+        await self.publish([content.status_change(TaskState.FAILED.value, text, **ids)])
+
+    async def _finish(self) -> Accepted | None:
+        """Bring the task to a rest and wait until all is committed; the next message to run, if there is one."""
+        if self._replied or self.agent.mode == "message":
+            if not self._replied:
+                self.reply(content.message_of("", task_id="", context_id=self.context_id))
+            return None
+        if self.stopped:
+            return None
+        await self._resync()
+        if self.state not in TERMINAL and not (self._reported and self.state in INTERRUPTED):
+            await self.publish([StatusChange(TaskState.COMPLETED.value, wire.now())])
+        following: Accepted | None = None
+        if self.state in INTERRUPTED:
+            following = await self.runner.journal.submit(EndRun(self.task_id, self.attempt, self.runner.journal.holder))
+        while self._on_way:
+            self._room.clear()
+            await self._room.wait()
+        if self._error is not None and not self.stopped:
+            error, self._error = self._error, None
+            raise error
+        return following
+
+    async def _resync(self) -> None:
+        """After writes inside a transaction of the site: it may have been rolled back, so ask the database."""
+        if not self._doubtful:
+            return
+        self._doubtful = False
+        state = await database.run(history.state_of, self.task_id)
+        if state is not None:
+            self.state = state
+
+    def stop(self) -> None:
+        """The task is no longer this run's; from any thread."""
+        if not self.stopped:
+            self.stopped = True
+            self.loop.call_soon_threadsafe(self._cancel)
+
+    def _cancel(self) -> None:
+        if self._aio is not None and not self._aio.done():
+            self._aio.cancel()
+        self.loop.create_task(self._clean_up(), context=contextvars.Context())
+
+    async def _clean_up(self) -> None:
+        """Let the agent clean up after its task was cancelled."""
+        if self._aio is not None:
+            await asyncio.wait({self._aio}, timeout=STOP_SECONDS)
+        if await database.run(history.state_of, self.task_id) == TaskState.CANCELED:
+            await call_cancel_hook(self.agent, self)
+
+    # ------------------------------------------------------------------------------------------------ the agent
+
+    async def _call(self) -> None:
+        function = self.agent.run
+        if inspect.isasyncgenfunction(function) or inspect.iscoroutinefunction(function):
+            result = function(TaskContext(self))
+        else:
+            result = await self._in_thread(self._call_plain)
+        if inspect.isasyncgen(result):
+            await self._drain(result)
+        elif inspect.isawaitable(result):
+            result = await result
+            if result is not None:
+                await self._emit(result, last=True)
+
+    async def _in_thread(self, call: Callable[[], Any]) -> Any:
+        context = contextvars.copy_context()
+        return await self.loop.run_in_executor(database.agent_threads(), context.run, call)
+
+    def _call_plain(self) -> Any:
+        """Call a plain function or generator; in a thread."""
+        result = self.agent.run(SyncTaskContext(self))
+        if inspect.isgenerator(result):
+            answer = _Answer(self)
+            for value in result:
+                answer.add(value)
+            answer.close()
+            return None
+        if result is None or inspect.isawaitable(result) or inspect.isasyncgen(result):
+            return result
+        answer = _Answer(self)
+        answer.add(result, last=True)
+        answer.close()
+        return None
+
+    async def _drain(self, result: Any) -> None:
+        answer = _Answer(self)
+        async for value in result:
+            if (chunk := answer.take(value)) is not None:
+                await self.publish([chunk])
+        answer.close()
+
+    async def _emit(self, value: Any, *, last: bool) -> None:
+        answer = _Answer(self)
+        if (chunk := answer.take(value, last=last)) is not None:
+            await self.publish([chunk])
+        answer.close()
+
+    # ------------------------------------------------------------------------------------------------ publishing
+
+    async def publish(self, changes: Sequence[Change]) -> None:
+        """Send changes to the journal, in order; wait only when too much is on its way."""
+        for change in changes:
+            self._check(change)
+            self._ensure_task()
+            future = self.runner.journal.submit(Append(self.task_id, self.attempt, change, self._voice))
+            self._on_way += 1
+            future.add_done_callback(self._done)
+            self._note(change)
+            if self._on_way >= WINDOW:
+                self._room.clear()
+                await self._room.wait()
+
+    def publish_blocking(self, changes: Sequence[Change]) -> None:
+        """Write changes and wait for the commit; from the agent's thread. In a transaction of the agent's, join it."""
+        journal = self.runner.journal
+        for change in changes:
+            self._check(change)
+            try:
+                self._ensure_task_blocking()
+                refusal = journal.write(Append(self.task_id, self.attempt, change, self._voice))
+            except Fenced:
+                self.stop()
+                raise TaskEnded(self.task_id) from None
+            if refusal is not None:
+                self.state = TaskState.FAILED.value
+                raise refusal
+            self._note(change)
+            self._doubtful = self._doubtful or transaction.get_connection(database.alias()).in_atomic_block
+
+    def _check(self, change: Change) -> None:
+        if self.stopped:
+            raise TaskEnded(self.task_id)
+        if self._replied or self.agent.mode == "message":
+            raise InvalidAgentResponse("An agent that answers with a message has no task")
+        if self.state in TERMINAL:
+            raise InvalidAgentResponse("The task has ended; nothing can be published any more")
+        if isinstance(change, StatusChange) and not may_move(self.state, change.state):
+            raise InvalidAgentResponse(f"A task cannot go from {self.state} to {change.state}")
+
+    def _note(self, change: Change) -> None:
+        if isinstance(change, StatusChange):
+            self.state = change.state
+            self._reported = True
+
+    def _take_create(self) -> CreateTask | None:
+        """Return the job that makes the task, once."""
+        with self._making:
+            create, self._create = self._create, None
+        return None if self._replied or self.stopped else create
+
+    def _ensure_task(self) -> None:
+        """Make the task, if it is still to be made (mode "auto")."""
+        if (create := self._take_create()) is not None:
+            self.attempt = 1
+            self.runner.journal.submit(create).add_done_callback(self._create_done)
+
+    def _ensure_task_blocking(self) -> None:
+        if self.task is not None:
+            return
+        if (create := self._take_create()) is None:
+            self._made.wait()  # by the loop's thread, after the grace
+            return
+        self.attempt = 1
+        self.task = (accepted := self.runner.journal.write(create)).task
+        announce = partial(self.loop.call_soon_threadsafe, self._created, accepted)
+        transaction.on_commit(announce, using=database.alias())
+
+    def _create_done(self, future: asyncio.Future[Accepted]) -> None:
+        if (error := future.exception()) is not None:
+            self._made.set()
+            self._lost(error)
+            self._answer_error(InternalError())
+        else:
+            self._created(future.result())
+
+    def _created(self, accepted: Accepted) -> None:
+        self.task = accepted.task
+        self._made.set()
+        if not self.first.done():
+            self.first.set_result(accepted)
+
+    def _done(self, future: asyncio.Future[InvalidAgentResponse | None]) -> None:
+        self._on_way -= 1
+        self._room.set()
+        if (error := future.exception() or future.result()) is not None:
+            self._lost(error)
+
+    def _lost(self, error: BaseException) -> None:
+        """Something the run said was not recorded."""
+        if isinstance(error, Fenced):
+            self.stop()
+        elif not isinstance(error, Broken) and self._error is None:
+            self._error, self._doubtful = error, True
+            if self._aio is not None and self._calling:
+                self._aio.cancel()
+
+    # ------------------------------------------------------------------------------------------------ messages
+
+    def reply(self, message: Wire) -> None:
+        """Answer with one message; from any thread (R-029, R-043, D-33)."""
+        if self.stopped:
+            raise TaskEnded(self.task_id)
+        if self._replied:
+            raise InvalidAgentResponse("A second message: there is one answer")
+        if self.agent.mode == "task" or (self._create is None and self.agent.mode == "auto"):
+            raise InvalidAgentResponse("A message cannot answer once there is a task")
+        self._replied = True
+        answer = Reply({**message, "contextId": self.context_id})
+        self.loop.call_soon_threadsafe(self._answer, answer)
+
+    def _answer(self, reply: Reply) -> None:
+        if not self.first.done():
+            self.first.set_result(reply)
+
+    def _answer_error(self, error: A2AError) -> None:
+        if not self.first.done() and not self.loop.is_closed():
+            self.first.set_exception(error)
+            self.first.exception()  # whoever waits sees it; nobody has to
+
+    async def conversation(self) -> list[str]:
+        """Read the earlier messages of the context."""
+        return await database.run(self.conversation_blocking)
+
+    def conversation_blocking(self) -> list[str]:
+        """Read the earlier messages of the context; in a thread."""
+        return history.conversation(
+            self.context_id, agent=self.agent.slug, owner=self.owner, task_id=self.task_id, but=len(self.past)
+        )
+
+
+class _Answer:
+    """The pieces an agent yields or returns: chunks of one artifact, or the parts of one message."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._artifact_id = ""
+        self._parts: list[Any] = []
+
+    def take(self, value: Any, *, last: bool = False) -> ArtifactChunk | None:
+        """Return the chunk for a value; None when it is kept for a message."""
+        if self._run.agent.mode == "message":
+            self._parts.append(value)
+            return None
+        append, self._artifact_id = bool(self._artifact_id), self._artifact_id or uuid7()
+        return content.artifact_chunk(
+            [value],
+            artifact_id=self._artifact_id,
+            append=append,
+            last_chunk=last,
+            task_id=self._run.task_id,
+            context_id=self._run.context_id,
+        )
+
+    def add(self, value: Any, *, last: bool = False) -> None:
+        """Take a value and write it; from the agent's thread."""
+        if (chunk := self.take(value, last=last)) is not None:
+            self._run.publish_blocking([chunk])
+
+    def close(self) -> None:
+        """Send what was kept."""
+        if self._parts:
+            message = content.message_of(self._parts, task_id="", context_id=self._run.context_id)
+            self._run.reply(message)
+
+
+async def call_cancel_hook(agent: Agent, handle: Run) -> None:
+    """Call an agent's ``cancel``; what it raises is logged and changes nothing."""
+    try:
+        async with database.agent_database():
+            if inspect.iscoroutinefunction(agent.cancel):
+                await agent.cancel(TaskContext(handle))
+            elif type(agent).cancel is not Agent.cancel:
+                await asyncio.get_running_loop().run_in_executor(
+                    database.agent_threads(), agent.cancel, SyncTaskContext(handle)
+                )
+    except TaskEnded:
+        logger.debug("The cancel hook of task %s had something to say", handle.task_id)
+    except Exception:
+        logger.exception("The cancel hook of agent %s failed at task %s", agent.slug, handle.task_id)

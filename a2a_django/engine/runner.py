@@ -1,0 +1,214 @@
+"""The runs of this process: started, told to stop, kept alive in the database, given the next message.
+
+A run lives on the loop it was started on, never inside a request: clients leave, work goes on. While there are runs
+on a loop, one timer renews their leases and notices runs whose task somebody else has taken or cancelled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import json
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import DatabaseError
+
+from a2a_django.agents import Agent
+from a2a_django.conf import a2a_settings
+from a2a_django.engine import database, history
+from a2a_django.engine.feed import Feed
+from a2a_django.engine.jobs import Accepted, Cancelled, CancelTask, CreateTask, lease_end
+from a2a_django.engine.journal import Journal
+from a2a_django.engine.run import Run, call_cancel_hook
+from a2a_django.models import Message, Task
+from a2a_django.protocol.errors import UnavailableError
+
+logger = logging.getLogger("a2a_django.engine")
+
+
+class Runner:
+    """The process's runs, by task."""
+
+    def __init__(self, journal: Journal, feed: Feed) -> None:
+        self.journal = journal
+        self.feed = feed
+        self._runs: dict[str, Run] = {}
+        self._keepers: dict[asyncio.AbstractEventLoop, asyncio.Task[None]] = {}
+        self._background: set[asyncio.Task[None]] = set()
+
+    def check_room(self) -> None:
+        """Raise ``UnavailableError`` when this process has as many runs as it may (D-35)."""
+        if len(self._runs) >= a2a_settings.MAX_RUNS:
+            raise UnavailableError("Too many tasks are running")
+
+    def start(self, run: Run) -> Run:
+        """Begin a run."""
+        self._runs[run.task_id] = run
+        self.feed.local.add(run.task_id)
+        self._keep(run.loop)
+        run.start()
+        return run
+
+    def begin(
+        self,
+        agent: Agent,
+        *,
+        task_id: str,
+        context_id: str,
+        incoming: Any,
+        user: Any,
+        owner: str,
+        tenant: str,
+        accepted: Accepted | None = None,
+        references: Sequence[Task] = (),
+        create: CreateTask | None = None,
+    ) -> Run:
+        """Begin the run of a message that starts something new: a task just made, or one still to be made."""
+        return self.start(
+            Run(
+                self,
+                agent,
+                task_id=task_id,
+                context_id=context_id,
+                message={**incoming.wire, "contextId": context_id, **({"taskId": task_id} if accepted else {})},
+                request=incoming.request,
+                user=user,
+                tenant=tenant,
+                owner=owner,
+                task=accepted.task if accepted else None,
+                attempt=accepted.task.attempt if accepted else 0,
+                references=references,
+                create=create,
+            )
+        )
+
+    def go_on(self, agent: Agent, message: Message, past: history.Past) -> Run:
+        """Begin the run of a message to a task that existed before."""
+        task = message.task
+        wire = json.loads(message.wire)
+        return self.start(
+            Run(
+                self,
+                agent,
+                task_id=task.pk,
+                context_id=task.context_id,
+                message=wire,
+                request=json.loads(message.request or "{}"),
+                user=past.user,
+                tenant=task.tenant,
+                owner=task.owner,
+                task=task,
+                attempt=message.attempt or 0,
+                past=past.messages,
+                references=past.references,
+            )
+        )
+
+    def ended(self, run: Run, following: Accepted | None) -> None:
+        """A run is over; ``following`` is the message that its task was given next."""
+        if self._runs.get(run.task_id) is run:
+            del self._runs[run.task_id]
+            self.feed.local.discard(run.task_id)
+        if following is not None and following.start is not None:
+            self._spawn(self._follow(run.agent, following.start))
+
+    async def _follow(self, agent: Agent, message: Message) -> None:
+        try:
+            refs = json.loads(message.wire).get("referenceTaskIds", ())
+            past = await database.run(history.past_of, message, refs, history_length=0)
+            self.go_on(agent, message, past)
+        except DatabaseError:
+            # The lease runs out, and the message is run by whoever takes the task next.
+            logger.exception("Message %s of task %s could not be run", message.pk, message.task_id)
+
+    async def cancel(self, job: CancelTask, agent: Agent) -> Cancelled:
+        """Cancel a task: decided in the database, then the run is told, wherever it is. Raises what the job raises."""
+        done = await self.journal.submit(job)
+        if done.changed:
+            run = self._runs.get(job.task_id)
+            if run is not None:
+                run.stop()
+            elif done.parked:
+                self._spawn(self._clean_up_parked(agent, done.task))
+        return done
+
+    async def _clean_up_parked(self, agent: Agent, task: Task) -> None:
+        """Call the cancel hook for a task without a run, with its last message."""
+        if type(agent).cancel is Agent.cancel:
+            return
+        message = await database.run(_last_message, task.pk)
+        if message is not None:
+            past = await database.run(history.past_of, message, (), history_length=0)
+            run = Run(
+                self,
+                agent,
+                task_id=task.pk,
+                context_id=task.context_id,
+                message=json.loads(message.wire),
+                request=json.loads(message.request or "{}"),
+                user=past.user,
+                tenant=task.tenant,
+                owner=task.owner,
+                task=task,
+                attempt=0,
+                past=past.messages,
+            )
+            run.stopped = True
+            await call_cancel_hook(agent, run)
+
+    def _spawn(self, coroutine: Any) -> None:
+        loop = asyncio.get_running_loop()
+        task = loop.create_task(coroutine, context=contextvars.Context())
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    # ------------------------------------------------------------------------------------------------ leases
+
+    def _keep(self, loop: asyncio.AbstractEventLoop) -> None:
+        keeper = self._keepers.get(loop)
+        if keeper is None or keeper.done():
+            self._keepers = {known: task for known, task in self._keepers.items() if not known.is_closed()}
+            self._keepers[loop] = loop.create_task(self._keep_leases(loop), context=contextvars.Context())
+
+    async def _keep_leases(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Renew the leases of a loop's runs, until there are none."""
+        while True:
+            await asyncio.sleep(a2a_settings.LEASE_SECONDS / 3)
+            mine = {pk: run for pk, run in self._runs.items() if run.loop is loop}
+            if not mine:
+                self._keepers.pop(loop, None)
+                return
+            attempts = {pk: run.attempt for pk, run in mine.items() if run.task is not None}
+            try:
+                lost = await database.run(renew, attempts, self.journal.holder)
+            except DatabaseError:
+                logger.warning("The leases of %d runs could not be renewed", len(attempts), exc_info=True)
+                continue
+            for pk in lost:
+                if self._runs.get(pk) is mine[pk]:
+                    mine[pk].stop()
+
+    def stop_all(self) -> None:
+        """Forget all runs (the process is ending); their leases run out."""
+        self._runs.clear()
+        self.feed.local.clear()
+
+
+def renew(attempts: dict[str, int], holder: str) -> list[str]:
+    """Renew leases; the tasks that are no longer run by their attempt are returned."""
+    lost = []
+    ids = list(attempts)
+    for start in range(0, len(ids), 500):
+        some = ids[start : start + 500]
+        rows = Task.objects.using(database.alias()).filter(pk__in=some, lease_holder=holder)
+        rows.update(lease_expires_at=lease_end())
+        held = dict(rows.values_list("pk", "attempt"))
+        lost += [pk for pk in some if held.get(pk) != attempts[pk]]
+    return lost
+
+
+def _last_message(task_id: str) -> Message | None:
+    rows = Message.objects.using(database.alias()).select_related("task")
+    return rows.filter(task_id=task_id, role="ROLE_USER").order_by("-pk").first()

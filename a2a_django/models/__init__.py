@@ -1,0 +1,21 @@
+"""The rows of a2a_django."""
+
+from __future__ import annotations
+
+from a2a_django.models.api_keys import APIKey
+from a2a_django.models.push import PushConfig, PushDelivery
+from a2a_django.models.tasks import Artifact, EventKind, Message, Task, TaskEvent, TaskQuerySet, TaskState, TaskTally
+
+__all__ = [
+    "APIKey",
+    "Artifact",
+    "EventKind",
+    "Message",
+    "PushConfig",
+    "PushDelivery",
+    "Task",
+    "TaskEvent",
+    "TaskQuerySet",
+    "TaskState",
+    "TaskTally",
+]

@@ -1,0 +1,31 @@
+"""Keys with which other companies' agents identify themselves."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class APIKey(models.Model):
+    """A key of a user. Only a digest of the secret is kept; the key itself is shown once, when it is made."""
+
+    id = models.BigAutoField(primary_key=True)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="a2a_api_keys", verbose_name=_("user")
+    )
+    name = models.CharField(_("name"), max_length=100, blank=True, default="")
+    prefix = models.CharField(_("prefix"), max_length=16, unique=True)
+    digest = models.CharField(_("digest"), max_length=64, editable=False)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
+    revoked_at = models.DateTimeField(_("revoked"), null=True, blank=True)
+    last_used_at = models.DateTimeField(_("last used"), null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("API key")
+        verbose_name_plural = _("API keys")
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return self.name or self.prefix

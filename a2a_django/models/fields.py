@@ -1,0 +1,87 @@
+"""Column types shared by the models."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+import time
+from typing import Any
+
+from django.db import models
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+
+class ProtoJSONField(models.JSONField):
+    """ProtoJSON as text: compact, ASCII-only, exactly as it travels.
+
+    The Python value is a ``str``, not a decoded object, because answers are spliced from it and most rows are read to
+    be sent, not to be looked into. PostgreSQL's ``json`` (not ``jsonb``) keeps key order and number spelling; MySQL's
+    own JSON type does not, so a text column stands in. Key look-ups (``wire__statusUpdate__...``) work as with
+    any JSONField. Assign text, or an object to have it encoded.
+    """
+
+    description = "ProtoJSON text"
+
+    def db_type(self, connection: BaseDatabaseWrapper) -> str | None:
+        return {"postgresql": "json", "mysql": "longtext"}.get(connection.vendor, "text")
+
+    def db_check(self, connection: BaseDatabaseWrapper) -> None:
+        """Only this package writes the column, always from its own encoder; the check would parse every row again."""
+        return None
+
+    def from_db_value(self, value: Any, expression: Any, connection: BaseDatabaseWrapper) -> Any:
+        return value if value is None or isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+
+    def get_prep_value(self, value: Any) -> Any:
+        if value is None or isinstance(value, str) or hasattr(value, "resolve_expression"):
+            return value
+        return json.dumps(value, separators=(",", ":"))
+
+    def get_db_prep_value(self, value: Any, connection: BaseDatabaseWrapper, prepared: bool = False) -> Any:
+        return value if prepared else self.get_prep_value(value)
+
+    def get_db_prep_save(self, value: Any, connection: BaseDatabaseWrapper) -> Any:
+        return self.get_prep_value(value)
+
+    def select_format(self, compiler: Any, sql: str, params: Any) -> Any:
+        if compiler.connection.vendor == "postgresql":
+            return f"({sql})::text", params  # psycopg would decode a json column
+        return sql, params
+
+    def value_to_string(self, obj: models.Model) -> Any:
+        return self.value_from_object(obj)
+
+
+def key_of(text: str) -> str:
+    """Return 32 hex digits that stand for ``text`` in indexes.
+
+    Ids made by clients may be long, differ only in case or in trailing blanks; databases disagree about all three.
+    """
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+_uuid_lock = threading.Lock()
+_last_ms = 0
+_counter = 0
+
+
+def uuid7() -> str:
+    """Return a UUIDv7 as text: 48 bits of milliseconds, a 12-bit counter inside the millisecond, 62 random bits.
+
+    Ids made by one process sort in the order in which they were made.
+    """
+    global _last_ms, _counter
+    with _uuid_lock:
+        now = time.time_ns() // 1_000_000
+        if now > _last_ms:
+            _last_ms, _counter = now, int.from_bytes(os.urandom(2), "big") & 0x3FF
+        else:
+            _counter += 1
+            if _counter > 0xFFF:
+                _last_ms, _counter = _last_ms + 1, 0
+        ms, counter = _last_ms, _counter
+    tail = int.from_bytes(os.urandom(8), "big") & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+    text = f"{ms:012x}7{counter:03x}{tail:016x}"
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"

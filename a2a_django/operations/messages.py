@@ -1,0 +1,225 @@
+"""SendMessage and SendStreamingMessage (Spec 3.1.1, 3.1.2)."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from a2a_django import engine
+from a2a_django.conf import a2a_settings
+from a2a_django.engine import database, history, snapshots
+from a2a_django.engine.feed import Reader
+from a2a_django.engine.jobs import Accepted, AcceptMessage, CreateTask, Incoming
+from a2a_django.engine.run import Reply, Run
+from a2a_django.models import Task
+from a2a_django.models.fields import key_of, uuid7
+from a2a_django.operations import media
+from a2a_django.operations.context import CallContext
+from a2a_django.operations.streams import EventStream
+from a2a_django.operations.turns import Turn, settled
+from a2a_django.protocol import wire
+from a2a_django.protocol.errors import (
+    InvalidParamsError,
+    PushNotificationNotSupportedError,
+    TaskNotFoundError,
+    UnsupportedOperationError,
+)
+from a2a_django.protocol.states import TERMINAL
+from a2a_django.protocol.wire import Wire
+
+
+@dataclass(slots=True)
+class Started:
+    """A message on its way: the text of the task as its sender sees it first, and where to follow it."""
+
+    task_id: str
+    text: str
+    reader: Reader
+    turn: Turn
+
+
+async def send_message(call: CallContext, request: Wire) -> str:
+    """Send a message and return the text of a SendMessageResponse.
+
+    Waits until the task ends or asks back, unless the request says otherwise; never longer than ``BLOCKING_SECONDS``
+    (R-029 to R-041, D-19). Raises ``TaskNotFoundError``, ``UnsupportedOperationError``, ``InvalidParamsError``,
+    ``ContentTypeNotSupportedError``, ``PushNotificationNotSupportedError``, ``InvalidAgentResponseError``,
+    ``UnavailableError``.
+    """
+    configuration = request.get("configuration", {})
+    started = await _start(call, request)
+    if isinstance(started, Reply):
+        return f'{{"message":{wire.text_of(started.message)}}}'
+    try:
+        if configuration.get("returnImmediately"):
+            return f'{{"task":{started.text}}}'
+        try:
+            async with asyncio.timeout(a2a_settings.BLOCKING_SECONDS):
+                await settled(started.reader, started.turn)
+        except TimeoutError:
+            pass  # the task as it is now is the answer (D-19)
+    finally:
+        started.reader.close()
+    snapshot = await database.run(
+        snapshots.read,
+        started.task_id,
+        agent=call.agent.slug,
+        owner=call.owner,
+        history_length=configuration.get("historyLength"),
+    )
+    if snapshot is None:
+        raise TaskNotFoundError()  # deleted meanwhile
+    return f'{{"task":{snapshot.text}}}'
+
+
+async def send_streaming_message(call: CallContext, request: Wire) -> EventStream:
+    """Send a message and return the stream of what happens (R-042 to R-049). Raises what ``send_message`` raises, and
+    ``UnsupportedOperationError`` where there is no streaming; all of it before the first event (D-07)."""
+    require_streaming(call)
+    started = await _start(call, request)
+    if isinstance(started, Reply):
+        return EventStream(f'{{"message":{wire.text_of(started.message)}}}', None)
+    return EventStream(f'{{"task":{started.text}}}', started.reader, started.turn)
+
+
+def require_streaming(call: CallContext) -> None:
+    """Raise ``UnsupportedOperationError`` where the agent or the carrier does not stream (R-103)."""
+    if not (call.agent.streaming and call.streaming):
+        raise UnsupportedOperationError("Streaming is not supported")
+
+
+async def _start(call: CallContext, request: Wire) -> Started | Reply:
+    """Check a message, take it in and see that it is run."""
+    message = request["message"]
+    configuration = request.get("configuration", {})
+    if message["role"] != "ROLE_USER":
+        raise InvalidParamsError.of("message.role", "has to be ROLE_USER in a request")
+    if "taskPushNotificationConfig" in configuration:
+        raise PushNotificationNotSupportedError()
+    media.check_parts(call.agent, message["parts"])
+    engine.get().runner.check_room()
+    incoming = Incoming(message, _asked_for(call, request, configuration))
+    history_length = configuration.get("historyLength")
+    if message.get("taskId"):
+        return await _continue(call, incoming, history_length)
+    return await _begin(call, incoming, history_length)
+
+
+def _asked_for(call: CallContext, request: Wire, configuration: Wire) -> Wire:
+    """Return what an agent is told of a request besides the message; it is kept with the message."""
+    asked: Wire = {}
+    if metadata := request.get("metadata"):
+        asked["metadata"] = metadata
+    if extensions := call.activated():
+        asked["extensions"] = list(extensions)
+    if modes := configuration.get("acceptedOutputModes"):
+        asked["acceptedOutputModes"] = modes
+    return asked
+
+
+async def _begin(call: CallContext, incoming: Incoming, history_length: int | None) -> Started | Reply:
+    """A message without a task: make one (mode "task"), or let the agent decide."""
+    here = engine.get()
+    agent, message = call.agent, incoming.wire
+    context_id = message.get("contextId") or uuid7()
+    task = Task(
+        id=uuid7(),
+        context_id=context_id,
+        context_key=key_of(context_id),
+        agent=agent.slug,
+        owner=call.owner,
+        user=call.user_pk(),
+        tenant=call.tenant,
+    )
+    references = await _references(call, message)
+    create = CreateTask(task, incoming, here.journal.holder)
+    reader = here.feed.reader(task.pk)
+    try:
+        accepted = await here.journal.submit(create) if agent.mode == "task" else None
+        run = here.runner.begin(
+            agent,
+            task_id=task.pk,
+            context_id=context_id,
+            incoming=incoming,
+            user=call.user,
+            owner=call.owner,
+            tenant=call.tenant,
+            accepted=accepted,
+            references=references,
+            create=create if agent.mode == "auto" else None,
+        )
+        if accepted is None:
+            answer = await _first(run)
+            if isinstance(answer, Reply):
+                reader.close()
+                return answer
+            accepted = answer
+    except BaseException:
+        reader.close()
+        raise
+    made = accepted.task
+    reader.start(0, attempt=1, running=True)
+    text = wire.task(
+        task_id=made.pk,
+        context_id=made.context_id,
+        status=wire.status("TASK_STATE_SUBMITTED", made.created_at, None),
+        history=None if history_length == 0 else [accepted.message.wire],
+    )
+    return Started(made.pk, text, reader, Turn(accepted.message.pk, accepted.attempt))
+
+
+async def _first(run: Run) -> Accepted | Reply:
+    """Wait for the first thing an agent does; the run goes on when the caller leaves."""
+    return await asyncio.shield(run.first)
+
+
+async def _continue(call: CallContext, incoming: Incoming, history_length: int | None) -> Started:
+    """A message to a task that exists (R-116 to R-119)."""
+    here = engine.get()
+    task_id = incoming.wire["taskId"]
+    reader = here.feed.reader(task_id)
+    try:
+        accepted = await here.journal.submit(
+            AcceptMessage(
+                task_id,
+                incoming,
+                agent=call.agent.slug,
+                owner=call.owner,
+                context_id=incoming.wire.get("contextId", ""),
+                holder=here.journal.holder,
+            )
+        )
+        return await asyncio.shield(asyncio.ensure_future(_go_on(call, accepted, incoming, reader, history_length)))
+    except BaseException:
+        reader.close()
+        raise
+
+
+async def _go_on(
+    call: CallContext, accepted: Accepted, incoming: Incoming, reader: Reader, history_length: int | None
+) -> Started:
+    """Start the run that an accepted message has brought about. Not to be interrupted: the task is ours by now."""
+    here = engine.get()
+    message = accepted.start or accepted.message
+    is_mine = message.pk == accepted.message.pk
+    past = await database.run(
+        history.past_of,
+        message,
+        incoming.wire.get("referenceTaskIds", ()) if is_mine else (),
+        history_length=history_length,
+        user=call.user if is_mine else None,
+    )
+    if accepted.start is not None:
+        here.runner.go_on(call.agent, message, past)
+    snapshot = past.snapshot
+    if snapshot is None:
+        raise TaskNotFoundError()  # deleted meanwhile
+    reader.start(snapshot.seq, attempt=snapshot.attempt, running=snapshot.running, behind=accepted.start is None)
+    reader.ended = reader.ended or snapshot.state in TERMINAL
+    return Started(accepted.task.pk, snapshot.text, reader, Turn(accepted.message.pk, accepted.attempt))
+
+
+async def _references(call: CallContext, message: Wire) -> list[Task]:
+    if not (ids := message.get("referenceTaskIds")):
+        return []
+    return await database.run(history.references, ids, agent=call.agent.slug, owner=call.owner)

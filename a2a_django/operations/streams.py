@@ -1,0 +1,52 @@
+"""The stream of one caller: the task as it is, then what happens, then the end (Spec 3.1.2, 3.1.6)."""
+
+from __future__ import annotations
+
+from a2a_django.engine.feed import Reader
+from a2a_django.operations.turns import Turn
+from a2a_django.protocol.states import TERMINAL
+
+
+class EventStream:
+    """Texts of StreamResponse, in lists of those that are ready now.
+
+    Without a ``reader`` it is one text and the end. With a ``turn`` it also ends when that message's run has asked for
+    input and returned; otherwise only when the task ends (R-044 to R-046, R-065, R-066, D-05). Close it when the caller
+    leaves; the task does not notice (R-130).
+    """
+
+    def __init__(self, first: str, reader: Reader | None, turn: Turn | None = None, *, over: bool = False) -> None:
+        self._first: str | None = first
+        self._reader = reader
+        self._turn = turn
+        self._over = over or reader is None
+
+    def __aiter__(self) -> EventStream:
+        return self
+
+    async def __anext__(self) -> list[str]:
+        if self._first is not None:
+            first, self._first = self._first, None
+            return [first]
+        reader, turn = self._reader, self._turn
+        while not self._over and reader is not None:
+            texts: list[str] = []
+            for event in await reader.next():
+                texts.append(event[1])
+                if event[2] in TERMINAL:
+                    self._over = True
+                    break
+                if turn is not None:
+                    await turn.see(event)
+            self._over = self._over or reader.exhausted or (turn is not None and turn.is_parked(reader))
+            if texts:
+                return texts
+        await self.aclose()
+        raise StopAsyncIteration
+
+    async def aclose(self) -> None:
+        """End the subscription."""
+        self._over = True
+        if self._reader is not None:
+            reader, self._reader = self._reader, None
+            reader.close()
