@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from a2a_django.access.identity import Identity, owner_of
 from a2a_django.access.keys import APIKeyAuthentication, create_api_key
-from a2a_django.access.policy import PolicyView, authenticate, permit
+from a2a_django.access.policy import PolicyView, authenticate, challenge_for, permit
 from a2a_django.access.tenants import RESERVED_TENANTS, resolve_agent
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Identity",
     "PolicyView",
     "authenticate",
+    "challenge_for",
     "create_api_key",
     "owner_of",
     "permit",

@@ -71,6 +71,14 @@ async def permit(identity: Identity, permissions: Any) -> None:
         await sync_to_async(_check_permissions)(identity, permissions)
 
 
+def challenge_for(identity: Identity) -> str | None:
+    """Return the value of WWW-Authenticate with which the site asks for credentials, if it can take any."""
+    view = PolicyView()
+    view.setup(identity.request or HttpRequest())
+    challenge: str | None = view.get_authenticate_header(Request(view.request))
+    return challenge
+
+
 def _check(http_request: HttpRequest, view: APIView | None) -> Identity:
     if view is None:
         view = PolicyView()
@@ -108,7 +116,7 @@ def _check_permissions(identity: Identity, permissions: Any) -> None:
 def _translated(error: Exception, view: APIView, request: Request) -> Exception:
     """Return the error of the protocol for what an authenticator, permission or throttle raised."""
     if isinstance(error, exceptions.Throttled):
-        return ThrottledError(retry_after=max(1, math.ceil(error.wait or 1)))
+        return ThrottledError(retry_after=max(1, math.ceil(getattr(error, "wait", None) or 1)))
     if isinstance(error, exceptions.NotAuthenticated | exceptions.AuthenticationFailed):
         return UnauthenticatedError(_text(error), challenge=view.get_authenticate_header(request))
     if isinstance(error, Http404 | exceptions.NotFound):

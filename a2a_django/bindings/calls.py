@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
+from typing import cast
 
-from a2a_django.access import permit, resolve_agent
+from a2a_django.access import challenge_for, permit, resolve_agent
 from a2a_django.agents import Agent
 from a2a_django.bindings import sse
 from a2a_django.bindings.http import Exchange
@@ -13,7 +13,7 @@ from a2a_django.conf import a2a_settings
 from a2a_django.operations import Operation
 from a2a_django.operations.context import CallContext
 from a2a_django.protocol import extensions, versions
-from a2a_django.protocol.errors import InvalidParamsError, UnsupportedOperationError
+from a2a_django.protocol.errors import InvalidParamsError, UnauthenticatedError
 from a2a_django.protocol.wire import Wire
 
 Pairs = list[tuple[str, str]]
@@ -50,22 +50,23 @@ async def context(
 ) -> CallContext:
     """Return the context of a call, after the checks that are the same for all operations.
 
-    ``agent`` is the one of the tenant where it is known already. Raises what ``resolve_agent`` and ``permit`` raise, and
-    ``UnsupportedOperationError`` for a streaming operation where the carrier cannot stream.
+    ``agent`` is the one of the tenant where it is known already. Raises what ``resolve_agent`` and ``permit`` raise,
+    and ``ExtensionSupportRequiredError``.
     """
     if agent is None:
         agent = await resolve_agent(tenant, in_path=False)
     if agent.permissions:
         await permit(exchange.identity, agent.permissions)
-    if operation.streaming and not exchange.streaming:
-        raise UnsupportedOperationError("This server cannot stream")
+    asked = asked_extensions(exchange)
+    if operation.required_extensions or a2a_settings.REQUIRE_EXTENSIONS_EVERYWHERE:
+        extensions.require((offer.uri for offer in agent.extensions if offer.required), asked)
     return CallContext(
         agent=agent,
         tenant=tenant,
         owner=exchange.identity.owner,
         user=exchange.identity.user,
         version=version,
-        extensions=asked_extensions(exchange),
+        extensions=asked,
         binding=binding,
         streaming=exchange.streaming,
         base=exchange.base,
@@ -87,6 +88,26 @@ def extension_headers(call: CallContext) -> dict[str, str]:
     return {extensions.NAME: ", ".join(active)} if active else {}
 
 
+async def text_of(operation: Operation, call: CallContext, request: Wire) -> str:
+    """Return what an operation that does not stream answers."""
+    return cast(str, await operation.call(call, request))
+
+
 async def open_stream(operation: Operation, call: CallContext, request: Wire, frames: sse.MakeFrames) -> sse.Frames:
-    """Start a streaming operation. What goes wrong until then is still an ordinary answer (D-07)."""
-    return await sse.opened(partial(operation.call, call, request), frames)
+    """Take a place for a stream and start the operation; what goes wrong here is still an ordinary answer (D-07).
+
+    Raises ``UnavailableError`` where there is no place, before the operation has done anything, and what it raises.
+    """
+    place = sse.places.take()
+    try:
+        return frames(cast(sse.Events, await operation.call(call, request)), place)
+    except BaseException:
+        place.release()
+        raise
+
+
+def with_challenge(error: Exception, exchange: Exchange) -> Exception:
+    """Give an ``UnauthenticatedError`` of an operation the challenge that the site's authenticators would give."""
+    if isinstance(error, UnauthenticatedError) and error.challenge is None:
+        error.challenge = challenge_for(exchange.identity)
+    return error

@@ -6,7 +6,15 @@ from functools import partial
 from typing import Any, Final
 
 from a2a_django.bindings import errors, sse
-from a2a_django.bindings.calls import context, extension_headers, open_stream, tenant_of, version_of
+from a2a_django.bindings.calls import (
+    context,
+    extension_headers,
+    open_stream,
+    tenant_of,
+    text_of,
+    version_of,
+    with_challenge,
+)
 from a2a_django.bindings.http import JSON, Answer, Exchange, StreamAnswer, check_content_type, query_pairs
 from a2a_django.operations import OPERATIONS
 from a2a_django.protocol import codec
@@ -32,7 +40,7 @@ async def handle(exchange: Exchange) -> Answer | StreamAnswer:
         request_id = id_of(envelope)
         return await _call(exchange, envelope, request_id)
     except Exception as error:
-        return refuse(error, request_id)
+        return refuse(with_challenge(error, exchange), request_id)
 
 
 async def _call(exchange: Exchange, envelope: Any, request_id: str) -> Answer | StreamAnswer:
@@ -54,7 +62,7 @@ async def _call(exchange: Exchange, envelope: Any, request_id: str) -> Answer | 
             partial(sse.Frames, error=partial(errors.rpc_text, request_id=request_id), head=head, tail="}"),
         )
         return StreamAnswer(sse.HEADERS | extension_headers(call), frames)
-    text = await operation.call(call, request)
+    text = await text_of(operation, call, request)
     if operation.name == RETURNS_NOTHING:
         text = "null"
     return Answer(200, _HEADERS | extension_headers(call), f"{head}{text}}}".encode("ascii"))

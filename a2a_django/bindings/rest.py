@@ -13,7 +13,16 @@ from typing import Any, Final
 from a2a_django.access import RESERVED_TENANTS, resolve_agent
 from a2a_django.agents import Agent
 from a2a_django.bindings import errors, sse
-from a2a_django.bindings.calls import Pairs, context, extension_headers, open_stream, tenant_of, version_of
+from a2a_django.bindings.calls import (
+    Pairs,
+    context,
+    extension_headers,
+    open_stream,
+    tenant_of,
+    text_of,
+    version_of,
+    with_challenge,
+)
 from a2a_django.bindings.http import (
     Answer,
     Exchange,
@@ -106,7 +115,7 @@ async def handle(exchange: Exchange) -> Answer | StreamAnswer:
         verb = "GET" if exchange.method == "HEAD" else exchange.method
         answer = await _call(exchange, OPERATIONS[found.verbs[verb]], verb, found.fields, tenant, agent)
     except Exception as error:
-        answer = refuse(error, exchange.headers)
+        answer = refuse(with_challenge(error, exchange), exchange.headers)
     if exchange.method == "HEAD" and isinstance(answer, Answer):
         return Answer(answer.status, answer.headers | {"Content-Length": str(len(answer.body))}, b"")
     return answer
@@ -131,7 +140,7 @@ async def _call(
     if operation.streaming:
         frames = await open_stream(operation, call, request, partial(sse.Frames, error=errors.status_text))
         return StreamAnswer(sse.HEADERS | extension_headers(call), frames)
-    text = await operation.call(call, request)
+    text = await text_of(operation, call, request)
     headers = {
         "Content-Type": answer_type(
             exchange.headers.get("accept", ""), exchange.headers.get("content-type", ""), a2a_settings.REST_MEDIA_TYPE

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Final, Protocol
 
 from a2a_django.bindings.errors import as_a2a
@@ -194,13 +194,3 @@ class Frames:
 
 
 MakeFrames = Callable[[Events, Place], Frames]
-
-
-async def opened(start: Callable[[], Awaitable[Events]], frames: MakeFrames) -> Frames:
-    """Take a place, ``start()`` the operation and wrap its events; errors of these are still ordinary answers (D-07)."""
-    place = places.take()
-    try:
-        return frames(await start(), place)
-    except BaseException:
-        place.release()
-        raise
