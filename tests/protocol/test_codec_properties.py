@@ -87,8 +87,11 @@ def loose(draw: st.DrawFn, name: str) -> dict[str, Any]:
         }
         spelling = draw(st.sampled_from([field.json_name, field.name]))
         if spelling not in made:
-            # A null `data` beside another content is refused here; json_format lets the later one win.
-            made[spelling] = draw(likely.get(field.name, ANYTHING) | ANYTHING.filter(lambda value: value is not None))
+            # A null `data` beside another content is refused here, while json_format lets the later one win; booleans and
+            # fractions are no enum numbers here, but there.
+            odd: tuple[type, ...] = (bool, float, type(None)) if field.enum_type is not None else (type(None),)
+            anything = ANYTHING.filter(lambda value, odd=odd: not isinstance(value, odd))
+            made[spelling] = draw(likely.get(field.name, ANYTHING) | anything)
     return made
 
 
