@@ -24,6 +24,7 @@ from benchmarks.stage import FULL, QUICK, Stage
 
 RESULTS = Path(__file__).resolve().parent / "RESULTS.md"
 KINDS = ("sqlite", "postgres")
+BUSY = 0.5  # load average before the start from which on a run is of little worth
 
 
 class _Names:
@@ -77,6 +78,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, _stop)
     kinds = _kinds(options.database)
     load_before, started = os.getloadavg()[0], time.monotonic()
+    if load_before > BUSY:
+        Stage.note(f"others use this machine (load average {load_before:.2f}): do not trust the figures")
     sections: list[Section] = []
     with (
         tempfile.TemporaryDirectory(prefix="bench_") as folder,

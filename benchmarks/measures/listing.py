@@ -39,8 +39,8 @@ def measure_listing(stage: Stage) -> Section:
             for contender in stage.contenders:
                 stage.note(f"list: preparing {size:,} tasks for {contender.name} on {kind}")
                 stage.templates.get(contender, kind, size)
-    for size in effort.list_sizes:
-        for kind, contender in stage.turns(f"list of {size:,}", effort.list_rounds):
+    for kind, contender in stage.turns("list", effort.list_rounds):
+        for size in effort.list_sizes:
             for everything, found in _turn(stage, kind, contender, size).items():
                 of_all = figures[kind, contender.name, size, everything]
                 of_all.times += found.times

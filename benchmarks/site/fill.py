@@ -41,7 +41,7 @@ def real_task() -> str:
     async def call() -> bytes:
         body = wire.send_message("/a2a/", 0).partition(b"\r\n\r\n")[2]
         response = await AsyncClient().post(
-            "/a2a/", data=body, content_type="application/json", headers={"host": "127.0.0.1", "a2a-version": "1.0"}
+            "/a2a/", data=body, content_type="application/json", headers={"a2a-version": "1.0"}
         )
         return bytes(response.content)
 

@@ -9,7 +9,7 @@ from benchmarks.databases import POOL_SIZE, Database
 
 SECRET_KEY = "only-for-benchmarks-on-this-machine"  # noqa: S105 - nothing to protect
 DEBUG = False
-ALLOWED_HOSTS = ["127.0.0.1"]
+ALLOWED_HOSTS = ["127.0.0.1", "testserver"]  # the second is what Django's test client calls itself, see fill.py
 ROOT_URLCONF = "benchmarks.site.urls"
 USE_TZ = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
