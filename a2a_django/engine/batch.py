@@ -15,9 +15,10 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from django.db import connections, models
+from django.db import connections
 
-from a2a_django.models import Artifact, EventKind, Message, Task, TaskEvent, TaskTally
+from a2a_django.engine.statements import add_to_tally, insert
+from a2a_django.models import Artifact, EventKind, Message, Task, TaskEvent
 from a2a_django.models.fields import key_of
 from a2a_django.protocol import wire
 from a2a_django.protocol.states import TERMINAL
@@ -48,6 +49,7 @@ class Committed:
     attempt: int
     running: bool
     last_seq: int
+    message_count: int
     created: bool = False
     #: (seq, text, state or "", attempt) of each new event, in order
     events: list[tuple[int, str, str, int]] = field(default_factory=list)
@@ -119,7 +121,6 @@ class Batch:
         """Add a new task."""
         self.tasks[task.pk] = task
         self.created.append(task)
-        self.tally[task.agent, task.owner, task.state] += 1
 
     def touch(self, task: Task) -> None:
         """Have the task's row written."""
@@ -130,10 +131,16 @@ class Batch:
         self, task: Task, text: str, message_id: str, role: str, *, known: bool, now: dt.datetime
     ) -> Message:
         """Append a message to the task's history, unless its id is ``known`` there (D-22)."""
-        message = Message(task=task, message_id=message_id, role=role, wire=text, created_at=now)
-        if not known:
-            task.message_count += 1
-            message.position = task.message_count
+        task.message_count += 1
+        message = Message(
+            task=task,
+            position=task.message_count,
+            shown=not known,
+            message_id=message_id,
+            role=role,
+            wire=text,
+            created_at=now,
+        )
         self.messages.append(message)
         self.touch(task)
         return message
@@ -151,9 +158,9 @@ class Batch:
         """Return the oldest message that no run has taken."""
         if not task._state.adding:
             rows = Message.objects.using(self.using).filter(task_id=task.pk, attempt__isnull=True)
-            taken = {m.pk for m in self.taken}
-            for row in rows.order_by("pk"):
-                if row.pk not in taken:
+            taken = {(m.task_id, m.position) for m in self.taken}
+            for row in rows.order_by("position"):
+                if (row.task_id, row.position) not in taken:
                     return row
         return next((m for m in self.messages if m.task_id == task.pk and m.attempt is None), None)
 
@@ -162,7 +169,7 @@ class Batch:
         task.attempt += 1
         task.lease_holder, task.lease_expires_at = holder, expires
         message.attempt = task.attempt
-        if message.pk is not None:
+        if message.pk is not None:  # its row exists already
             self.taken.append(message)
         self.touch(task)
 
@@ -195,10 +202,9 @@ class Batch:
     ) -> None:
         """Put the task into ``state`` and record the event; the caller has checked that the move is legal."""
         self.supersede_status(task, moment)
-        if state != task.state:
-            self.tally[task.agent, task.owner, task.state] -= 1
+        task.state = state
+        if state in TERMINAL:
             self.tally[task.agent, task.owner, state] += 1
-            task.state = state
         task.status_timestamp, task.status_message, task.status_message_known = moment, message, known
         if metadata:
             merged = {**json.loads(task.metadata or "{}"), **json.loads(metadata)}
@@ -253,43 +259,28 @@ class Batch:
         """Write everything, parents before children, tasks in the order of their ids, tallies last."""
         using = self.using
         if self.created:
-            Task.objects.using(using).bulk_create(sorted(self.created, key=_pk))
+            insert(using, Task)(sorted(self.created, key=_pk))
         if self.dirty:
-            Task.objects.using(using).bulk_create(
-                sorted(self.dirty.values(), key=_pk),
-                update_conflicts=True,
-                update_fields=MUTABLE,
-                unique_fields=self._unique("pk"),
-            )
+            insert(using, Task, MUTABLE, ("id",))(sorted(self.dirty.values(), key=_pk))
         if self.messages:
-            Message.objects.using(using).bulk_create(self.messages)
+            insert(using, Message)(self.messages)
         for message in self.taken:
             Message.objects.using(using).filter(pk=message.pk).update(attempt=message.attempt)
         if self.new_artifacts:
-            Artifact.objects.using(using).bulk_create(self.new_artifacts)
+            insert(using, Artifact)(self.new_artifacts)
         if self.changed_artifacts:
             rows = [self.changed_artifacts[pair] for pair in sorted(self.changed_artifacts)]
-            Artifact.objects.using(using).bulk_create(
-                rows, update_conflicts=True, update_fields=CHANGING_HEAD, unique_fields=self._unique("pk")
-            )
+            insert(using, Artifact, CHANGING_HEAD, ("task", "artifact_key"))(rows)
         if self.events:
-            TaskEvent.objects.using(using).bulk_create(self.events)
-        self._save_tally()
-
-    def _unique(self, name: str) -> list[str] | None:
-        features = connections[self.using].features
-        return [name] if features.supports_update_conflicts_with_target else None
-
-    def _save_tally(self) -> None:
+            insert(using, TaskEvent)(self.events)
         for (agent, owner, state), count in sorted(self.tally.items()):
-            if count:
-                add_to_tally(self.using, agent, owner, state, self.shard, count)
+            add_to_tally(using, agent, owner, state, self.shard, count)
 
     def committed(self) -> list[Committed]:
         """Return what readers have to know once the transaction is committed."""
         touched = {task.pk: task for task in self.created} | self.dirty
         found = {
-            pk: Committed(pk, task.state, task.attempt, bool(task.lease_holder), task.last_seq)
+            pk: Committed(pk, task.state, task.attempt, bool(task.lease_holder), task.last_seq, task.message_count)
             for pk, task in touched.items()
         }
         for task in self.created:
@@ -297,15 +288,6 @@ class Batch:
         for event in self.events:
             found[event.task_id].events.append((event.seq, event.wire, event.state, event.attempt))
         return list(found.values())
-
-
-def add_to_tally(using: str, agent: str, owner: str, state: str, shard: int, count: int) -> None:
-    """Add ``count`` to one tally; inside the transaction of what is counted."""
-    rows = TaskTally.objects.using(using)
-    key = {"agent": agent, "owner": owner, "state": state, "shard": shard}
-    if not rows.filter(**key).update(count=models.F("count") + count):
-        rows.bulk_create([TaskTally(**key, count=0)], ignore_conflicts=True)
-        rows.filter(**key).update(count=models.F("count") + count)
 
 
 def _pk(task: Task) -> str:

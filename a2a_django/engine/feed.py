@@ -58,6 +58,7 @@ class Reader:
         self.attempt = 0
         self.running = True
         self.ended = False
+        self.message_count = 0
 
     def start(self, seq: int, *, attempt: int, running: bool, behind: bool = False) -> None:
         """Deliver what comes after event ``seq``; ``behind``: there may be such events already."""
@@ -71,6 +72,7 @@ class Reader:
         if done.last_seq < self.known_seq:
             return
         self.known_seq, self.attempt, self.running = done.last_seq, done.attempt, done.running
+        self.message_count = done.message_count
         self.ended = self.ended or done.state in TERMINAL
         if not self._behind:
             if len(self._queue) + len(done.events) > MAX_QUEUE:
@@ -234,8 +236,9 @@ def states_of(task_ids: list[str]) -> dict[str, Committed]:
     found: dict[str, Committed] = {}
     for start in range(0, len(task_ids), 500):
         rows = Task.objects.using(database.alias()).filter(pk__in=task_ids[start : start + 500])
-        for pk, state, attempt, holder, seq in rows.values_list("pk", "state", "attempt", "lease_holder", "last_seq"):
-            found[pk] = Committed(pk, state, attempt, bool(holder), seq)
+        names = ("pk", "state", "attempt", "lease_holder", "last_seq", "message_count")
+        for pk, state, attempt, holder, seq, messages in rows.values_list(*names):
+            found[pk] = Committed(pk, state, attempt, bool(holder), seq, messages)
     return found
 
 

@@ -33,7 +33,7 @@ class Past:
 def past_of(message: Message, reference_ids: Sequence[str], *, history_length: int | None, user: Any = None) -> Past:
     """Read the past of a message of a task that exists; ``user`` is looked up when it is not given."""
     task = message.task
-    earlier = Message.objects.using(alias()).filter(task_id=task.pk, pk__lt=message.pk, position__isnull=False)
+    earlier = Message.objects.using(alias()).filter(task_id=task.pk, position__lt=message.position, shown=True)
     return Past(
         snapshots.read(task.pk, agent=task.agent, owner=task.owner, history_length=history_length),
         list(earlier.order_by("position").values_list("wire", flat=True)),
@@ -69,7 +69,7 @@ def conversation(context_id: str, *, agent: str, owner: str, task_id: str, but: 
         task__agent=agent,
         task__owner=owner,
         task__context_key=key_of(context_id),
-        position__isnull=False,
+        shown=True,
     )
     found = rows.order_by("-pk").values_list("task_id", "position", "wire")[:MAX_CONVERSATION]
-    return [text for pk, position, text in reversed(found) if pk != task_id or (position or 0) <= but]
+    return [text for pk, position, text in reversed(found) if pk != task_id or position <= but]

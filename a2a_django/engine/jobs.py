@@ -30,6 +30,7 @@ from a2a_django.protocol.errors import (
     TaskNotFoundError,
     UnsupportedOperationError,
 )
+from a2a_django.protocol.folding import appended
 from a2a_django.protocol.states import TERMINAL, TaskState, may_move
 
 R = TypeVar("R")
@@ -320,12 +321,4 @@ def merged_head(old: str, new: wire.Wire) -> str:
     """
     if len(new) == 1:
         return old
-    head = json.loads(old)
-    for name, value in new.items():
-        if name == "metadata":
-            head[name] = {**head.get(name, {}), **value}
-        elif name == "extensions":
-            head[name] = list(dict.fromkeys([*head.get(name, []), *value]))
-        else:
-            head[name] = value
-    return wire.text_of(head)
+    return wire.text_of(appended(json.loads(old), new))

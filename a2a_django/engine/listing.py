@@ -22,8 +22,11 @@ from a2a_django.models import Task, TaskTally
 from a2a_django.models.fields import key_of
 from a2a_django.protocol import wire
 from a2a_django.protocol.errors import InvalidParamsError
+from a2a_django.protocol.states import TERMINAL, TaskState
 
 DEFAULT_PAGE = 50
+#: The states of tasks that have not ended.
+OPEN = sorted(state.value for state in TaskState if state not in TERMINAL)
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MICRO = dt.timedelta(microseconds=1)
 _SIGNATURE = 16
@@ -80,9 +83,12 @@ def total(query: Query) -> int:
     if query.context_id or query.after is not None:
         return matching(query).count()
     tallies = TaskTally.objects.using(alias()).filter(agent=query.agent, owner=query.owner)
-    if query.state:
+    if query.state in TERMINAL:
         tallies = tallies.filter(state=query.state)
-    return int(tallies.aggregate(sum=Sum("count"))["sum"] or 0)
+    elif query.state:
+        return matching(query).count()
+    ended = int(tallies.aggregate(sum=Sum("count"))["sum"] or 0)
+    return ended if query.state else ended + matching(query).filter(state__in=OPEN).count()
 
 
 def _signature(query: Query, body: bytes) -> bytes:

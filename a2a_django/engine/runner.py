@@ -211,4 +211,4 @@ def renew(attempts: dict[str, int], holder: str) -> list[str]:
 
 def _last_message(task_id: str) -> Message | None:
     rows = Message.objects.using(database.alias()).select_related("task")
-    return rows.filter(task_id=task_id, role="ROLE_USER").order_by("-pk").first()
+    return rows.filter(task_id=task_id, role="ROLE_USER").order_by("-position").first()

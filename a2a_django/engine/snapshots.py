@@ -109,12 +109,12 @@ def read_many(
 
 
 def _messages(ids: list[str], history_length: int | None) -> dict[str, list[tuple[int, str]]]:
-    rows = Message.objects.using(alias()).filter(task_id__in=ids, position__isnull=False)
+    rows = Message.objects.using(alias()).filter(task_id__in=ids, shown=True)
     if history_length is not None:
         rows = rows.filter(position__gt=F("task__message_count") - history_length)
     found: dict[str, list[tuple[int, str]]] = {}
     for task_id, position, text in rows.order_by("task_id", "position").values_list("task_id", "position", "wire"):
-        found.setdefault(task_id, []).append((position or 0, text))
+        found.setdefault(task_id, []).append((position, text))
     return found
 
 

@@ -107,13 +107,14 @@ class Task(models.Model):
 class Message(models.Model):
     """One message of a task (Spec 4.1.4).
 
-    ``position`` counts the history from 1 without holes. A message whose id the history already has gets no position:
-    it is worked on, but not shown twice (D-22). ``attempt`` is the run that took the message; null: it waits.
+    ``position`` counts a task's messages from 1 without holes. A message whose id the history already has is worked on
+    but not shown again (D-22). ``attempt`` is the run that took the message; null: it waits.
     """
 
     id = models.BigAutoField(primary_key=True)
     task = models.ForeignKey(Task, models.CASCADE, related_name="messages", verbose_name=_("task"), db_index=False)
-    position = models.PositiveIntegerField(_("position"), null=True, blank=True)
+    position = models.PositiveIntegerField(_("position"))
+    shown = models.BooleanField(_("shown"), default=True)
     message_id = models.TextField(_("message id"))
     role = models.CharField(_("role"), max_length=16)
     wire = ProtoJSONField(_("content"))
@@ -124,11 +125,10 @@ class Message(models.Model):
     class Meta:
         verbose_name = _("message")
         verbose_name_plural = _("messages")
-        ordering = ["task", "id"]
+        ordering = ["task", "position"]
         constraints = [
             models.UniqueConstraint(fields=["task", "position"], name="a2a_message_position"),
         ]
-        indexes = [models.Index(fields=["task", "id"], name="a2a_message_task")]
 
     def __str__(self) -> str:
         return self.message_id
@@ -212,7 +212,8 @@ class TaskEvent(models.Model):
 
 
 class TaskTally(models.Model):
-    """How many tasks an owner has in a state, so that ``totalSize`` of a list costs the same at any size.
+    """How many tasks of an owner have ended in a state, so that ``totalSize`` of a list costs the same at any size.
+    Tasks that have not ended are counted when they are asked for: there are few of them.
 
     The number is the sum over the shards: every process adds to a shard of its own, so that writers do not wait for
     one another. A single shard may be negative.

@@ -16,7 +16,7 @@ from a2a_django.models.fields import key_of, uuid7
 from a2a_django.operations import media
 from a2a_django.operations.context import CallContext
 from a2a_django.operations.streams import EventStream
-from a2a_django.operations.turns import Turn, settled
+from a2a_django.operations.turns import Turn, folded, settled
 from a2a_django.protocol import wire
 from a2a_django.protocol.errors import (
     InvalidParamsError,
@@ -36,6 +36,8 @@ class Started:
     text: str
     reader: Reader
     turn: Turn
+    #: The task itself when it is new, to fold into it what happens.
+    task: Wire | None = None
 
 
 async def send_message(call: CallContext, request: Wire) -> str:
@@ -55,7 +57,12 @@ async def send_message(call: CallContext, request: Wire) -> str:
             return f'{{"task":{started.text}}}'
         try:
             async with asyncio.timeout(a2a_settings.BLOCKING_SECONDS):
-                await settled(started.reader, started.turn)
+                texts = await settled(started.reader, started.turn)
+            text = started.task and folded(
+                started.task, started.reader, texts, history_length=configuration.get("historyLength")
+            )
+            if text:
+                return f'{{"task":{text}}}'
         except TimeoutError:
             pass  # the task as it is now is the answer (D-19)
     finally:
@@ -159,13 +166,12 @@ async def _begin(call: CallContext, incoming: Incoming, history_length: int | No
         raise
     made = accepted.task
     reader.start(0, attempt=1, running=True)
-    text = wire.task(
-        task_id=made.pk,
-        context_id=made.context_id,
-        status=wire.status("TASK_STATE_SUBMITTED", made.created_at, None),
-        history=None if history_length == 0 else [accepted.message.wire],
-    )
-    return Started(made.pk, text, reader, Turn(accepted.message.pk, accepted.attempt))
+    status = {"state": "TASK_STATE_SUBMITTED", "timestamp": wire.timestamp(made.created_at)}
+    first: Wire = {"id": made.pk, "contextId": context_id, "status": status}
+    history_wire = {**message, "contextId": context_id, "taskId": made.pk}
+    text = wire.text_of(first if history_length == 0 else {**first, "history": [history_wire]})
+    turn = Turn(made.pk, accepted.message.position, accepted.attempt)
+    return Started(made.pk, text, reader, turn, {**first, "history": [history_wire]})
 
 
 async def _first(run: Run) -> Accepted | Reply:
@@ -201,7 +207,7 @@ async def _go_on(
     """Start the run that an accepted message has brought about. Not to be interrupted: the task is ours by now."""
     here = engine.get()
     message = accepted.start or accepted.message
-    is_mine = message.pk == accepted.message.pk
+    is_mine = message.position == accepted.message.position
     past = await database.run(
         history.past_of,
         message,
@@ -216,7 +222,9 @@ async def _go_on(
         raise TaskNotFoundError()  # deleted meanwhile
     reader.start(snapshot.seq, attempt=snapshot.attempt, running=snapshot.running, behind=accepted.start is None)
     reader.ended = reader.ended or snapshot.state in TERMINAL
-    return Started(accepted.task.pk, snapshot.text, reader, Turn(accepted.message.pk, accepted.attempt))
+    return Started(
+        accepted.task.pk, snapshot.text, reader, Turn(accepted.task.pk, accepted.message.position, accepted.attempt)
+    )
 
 
 async def _references(call: CallContext, message: Wire) -> list[Task]:

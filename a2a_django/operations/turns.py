@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from typing import Final
 
 from a2a_django.engine import database
 from a2a_django.engine.feed import Event, Reader
 from a2a_django.models import Message
+from a2a_django.protocol.folding import fold
 from a2a_django.protocol.states import INTERRUPTED, TERMINAL, TaskState
+from a2a_django.protocol.wire import Wire, text_of
+
+#: Events and characters of JSON up to which an answer is put together from what happened.
+MAX_FOLDED: Final = 100
+MAX_FOLDED_SIZE: Final = 65_536
 
 
 @dataclass(slots=True)
 class Turn:
     """The place of a message in the life of its task; ``attempt`` is its run, None while the message waits."""
 
-    message_pk: int
+    task_id: str
+    position: int
     attempt: int | None
     #: The last state that the message's own run has reported.
     state: str = ""
@@ -25,7 +34,7 @@ class Turn:
         if not state:
             return
         if self.attempt is None and state in INTERRUPTED:
-            self.attempt = await database.run(attempt_of, self.message_pk)
+            self.attempt = await database.run(attempt_of, self.task_id, self.position)
         if self.attempt is not None and attempt >= self.attempt:
             self.state = state
 
@@ -43,18 +52,43 @@ class Turn:
         return reader.attempt > self.attempt or (reader.attempt == self.attempt and not reader.running)
 
 
-def attempt_of(message_pk: int) -> int | None:
+def attempt_of(task_id: str, position: int) -> int | None:
     """Return the run that took a message."""
-    rows = Message.objects.using(database.alias()).filter(pk=message_pk)
+    rows = Message.objects.using(database.alias()).filter(task_id=task_id, position=position)
     return rows.values_list("attempt", flat=True).first()
 
 
-async def settled(reader: Reader, turn: Turn) -> None:
-    """Wait until a message's task has come to a rest."""
+async def settled(reader: Reader, turn: Turn) -> list[str]:
+    """Wait until a message's task has come to a rest; returns the texts of what happened until then.
+
+    The list ends where it gets long: a task with so much in it is read from its rows.
+    """
+    texts: list[str] = []
     while True:
         for event in await reader.next():
+            if len(texts) <= MAX_FOLDED:
+                texts.append(event[1])
             await turn.see(event)
             if event[2] in TERMINAL:
-                return
+                return texts
         if reader.exhausted or turn.is_settled(reader):
-            return
+            return texts
+
+
+def folded(task: Wire, reader: Reader, texts: list[str], *, history_length: int | None) -> str | None:
+    """Return the text of a task that began as ``task`` and to which ``texts`` have happened since.
+
+    This is the same as reading its rows, without reading them. None when that cannot be said: much has happened, or
+    the history got messages that are no events.
+    """
+    if len(texts) > MAX_FOLDED or not reader.exhausted or sum(map(len, texts)) > MAX_FOLDED_SIZE:
+        return None
+    for text in texts:
+        fold(task, json.loads(text))
+    if len(task["history"]) != reader.message_count:
+        return None
+    if history_length is not None:
+        task["history"] = task["history"][-history_length:] if history_length else []
+    if not task["history"]:
+        del task["history"]
+    return text_of(task)

@@ -1,0 +1,85 @@
+"""The journal's statements: many rows in one INSERT, written from the models' own columns.
+
+The ORM builds such a statement anew each time, which costs more than the database needs to carry it out; here its
+parts are kept. Everything that differs between databases comes from Django's backend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from operator import attrgetter
+from typing import Any
+
+from django.db import connections, models
+from django.db.models.constants import OnConflict
+
+from a2a_django.models import TaskTally
+
+#: Values in one statement at most; SQLite allows 32,766, older ones 999 rows of few columns.
+MAX_VALUES = 10_000
+
+
+class Insert:
+    """INSERT of a model's rows; with ``update`` and ``unique`` an upsert that changes these fields of known rows."""
+
+    def __init__(self, using: str, model: type[models.Model], update: Sequence[str], unique: Sequence[str]) -> None:
+        connection = connections[using]
+        ops, meta = connection.ops, model._meta
+        fields = [field for field in meta.concrete_fields if not isinstance(field, models.AutoField)]
+        columns = ", ".join(ops.quote_name(field.column) for field in fields)
+        self._using = using
+        self._head = f"INSERT INTO {ops.quote_name(meta.db_table)} ({columns}) VALUES "  # noqa: S608 - names of our own
+        self._row = f"({', '.join(['%s'] * len(fields))})"
+        self._tail = ""
+        if update:
+            self._tail = " " + ops.on_conflict_suffix_sql(
+                fields,
+                OnConflict.UPDATE,
+                [meta.get_field(name).column for name in update],
+                [meta.get_field(name).column for name in unique],
+            )
+        self._values = attrgetter(*(field.attname for field in fields))
+        self._moments = [i for i, field in enumerate(fields) if isinstance(field, models.DateTimeField)]
+        self._rows_at_once = max(1, MAX_VALUES // len(fields))
+
+    def __call__(self, rows: Sequence[models.Model]) -> None:
+        """Write the rows."""
+        connection = connections[self._using]
+        adapt: Callable[[Any], Any] = connection.ops.adapt_datetimefield_value
+        with connection.cursor() as cursor:
+            for start in range(0, len(rows), self._rows_at_once):
+                some = rows[start : start + self._rows_at_once]
+                values: list[Any] = []
+                for row in some:
+                    one = list(self._values(row))
+                    for i in self._moments:
+                        if one[i] is not None:
+                            one[i] = adapt(one[i])
+                    values += one
+                cursor.execute(self._head + ", ".join([self._row] * len(some)) + self._tail, values)
+
+
+@lru_cache(maxsize=64)
+def insert(using: str, model: type[models.Model], update: tuple[str, ...] = (), unique: tuple[str, ...] = ()) -> Insert:
+    """Return the statement for a model."""
+    return Insert(using, model, update, unique)
+
+
+def add_to_tally(using: str, agent: str, owner: str, state: str, shard: int, count: int) -> None:
+    """Add ``count`` to one tally; inside the transaction of what is counted."""
+    key = (agent, owner, state, shard)
+    with connections[using].cursor() as cursor:
+        cursor.execute(_tally_update(using), (count, *key))
+        if cursor.rowcount == 0:
+            row = TaskTally(agent=agent, owner=owner, state=state, shard=shard, count=0)
+            TaskTally.objects.using(using).bulk_create([row], ignore_conflicts=True)
+            cursor.execute(_tally_update(using), (count, *key))
+
+
+@lru_cache(maxsize=8)
+def _tally_update(using: str) -> str:
+    quote, meta = connections[using].ops.quote_name, TaskTally._meta
+    count = quote(meta.get_field("count").column)
+    where = " AND ".join(f"{quote(meta.get_field(n).column)} = %s" for n in ("agent", "owner", "state", "shard"))
+    return f"UPDATE {quote(meta.db_table)} SET {count} = {count} + %s WHERE {where}"  # noqa: S608 - names of our own
