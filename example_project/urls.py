@@ -12,3 +12,5 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("", include("a2a_django.urls")),
 ]
+
+handler400 = "example_project.errors.bad_request"

@@ -71,7 +71,7 @@ def _after_fork() -> None:
     if (bridge := sys.modules.get("a2a_django.engine.bridge")) is not None:
         bridge.forget()
     if (database := sys.modules.get("a2a_django.engine.database")) is not None:
-        database.pools = database.Pools()
+        database.pools.forget()
 
 
 atexit.register(shutdown)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 
+from django.dispatch import Signal
+
 from a2a_django import signals
 from a2a_django.engine.batch import Committed
 from a2a_django.models import Task
@@ -25,7 +27,7 @@ def announce(done: Iterable[Committed]) -> None:
                     _send(signals.task_state_changed, one.task_id, state)
 
 
-def _send(signal: signals.Signal, task_id: str, state: str) -> None:
+def _send(signal: Signal, task_id: str, state: str) -> None:
     for receiver, answer in signal.send_robust(sender=Task, task_id=task_id, state=state):
         if isinstance(answer, Exception):
             logger.error("The receiver %r failed", receiver, exc_info=answer)

@@ -14,6 +14,7 @@ import json
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 from django.db import connections
 
@@ -259,9 +260,9 @@ class Batch:
         """Write everything, parents before children, tasks in the order of their ids, tallies last."""
         using = self.using
         if self.created:
-            insert(using, Task)(sorted(self.created, key=_pk))
+            insert(using, Task)(sorted(self.created, key=attrgetter("pk")))
         if self.dirty:
-            insert(using, Task, MUTABLE, ("id",))(sorted(self.dirty.values(), key=_pk))
+            insert(using, Task, MUTABLE, ("id",))(sorted(self.dirty.values(), key=attrgetter("pk")))
         if self.messages:
             insert(using, Message)(self.messages)
         for message in self.taken:
@@ -288,7 +289,3 @@ class Batch:
         for event in self.events:
             found[event.task_id].events.append((event.seq, event.wire, event.state, event.attempt))
         return list(found.values())
-
-
-def _pk(task: Task) -> str:
-    return task.pk

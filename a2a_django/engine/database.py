@@ -136,6 +136,11 @@ class Pools:
         for pool in pools:
             pool.shutdown()
 
+    def forget(self) -> None:
+        """After a fork: the threads are gone, start afresh."""
+        self._lock = threading.Lock()
+        self._made = {}
+
 
 pools = Pools()
 
@@ -163,7 +168,7 @@ async def agent_database() -> AsyncIterator[None]:
     context = ThreadSensitiveContext()
     async with context:
         executors = SyncToAsync.context_to_thread_executor
-        executors[context] = pools.get("orm", a2a_settings.DATABASE_THREADS)  # type: ignore[assignment]
+        executors[context] = pools.get("orm", a2a_settings.DATABASE_THREADS)
         try:
             yield
         finally:

@@ -32,6 +32,7 @@ from a2a_django.protocol.errors import (
 )
 from a2a_django.protocol.folding import appended
 from a2a_django.protocol.states import TERMINAL, TaskState, may_move
+from a2a_django.protocol.wire import Wire
 
 R = TypeVar("R")
 
@@ -83,8 +84,8 @@ def lease_end() -> dt.datetime:
 class Incoming:
     """A message on its way into a task: the wire (ids filled in by the journal) and what its sender asked for."""
 
-    wire: wire.Wire
-    request: wire.Wire
+    wire: Wire
+    request: Wire
 
     def row(self, batch: Batch, task: Task, now: dt.datetime) -> Message:
         """Put the message into the task's history."""
@@ -314,7 +315,7 @@ def current(batch: Batch, task_id: str, attempt: int) -> Task:
     return task
 
 
-def merged_head(old: str, new: wire.Wire) -> str:
+def merged_head(old: str, new: Wire) -> str:
     """Return an artifact's head after a chunk was appended: what the chunk says is added, nothing is taken away.
 
     Most chunks say nothing but the id; then the stored text is returned as it is.

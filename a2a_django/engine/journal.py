@@ -25,7 +25,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db import DatabaseError, InterfaceError, OperationalError, connections, router, transaction
 
@@ -92,7 +92,7 @@ class Journal:
             try:
                 with transaction.atomic(using=using):
                     batch = Batch(using, shard)
-                    self._load(batch, [job])
+                    self._load(batch, (job,))
                     result = job.apply(batch)
                     batch.save()
                 break
@@ -205,7 +205,7 @@ class Journal:
         return batch.committed(), later
 
     @staticmethod
-    def _load(batch: Batch, jobs: Iterable[Job[object]]) -> None:
+    def _load(batch: Batch, jobs: Iterable[Job[Any]]) -> None:
         connection = connections[batch.using]
         if connection.vendor == "sqlite" and getattr(connection, "transaction_mode", None) not in (
             "IMMEDIATE",

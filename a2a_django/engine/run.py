@@ -183,8 +183,8 @@ class Run:
         await self._resync()
         if self.state in TERMINAL:
             return
-        ids = {"task_id": self.task_id, "context_id": self.context_id}
-        await self.publish([content.status_change(TaskState.FAILED.value, text, **ids)])
+        change = content.status_change(TaskState.FAILED.value, text, task_id=self.task_id, context_id=self.context_id)
+        await self.publish([change])
 
     async def _finish(self) -> Accepted | None:
         """Bring the task to a rest and wait until all is committed; the next message to run, if there is one."""

@@ -137,8 +137,8 @@ def _artifacts(heads: Iterable[tuple[object, ...]]) -> tuple[dict[str, list[str]
     for task_id, key, seq, text in events.order_by("task_id", "seq").values_list(
         "task_id", "artifact_key", "seq", "wire"
     ):
-        base = first.get((task_id, key))
-        if base is not None and base <= seq <= limits[task_id][0]:
+        start = first.get((task_id, key))
+        if start is not None and start <= seq <= limits[task_id][0]:
             parts.setdefault((task_id, key), []).append(parts_of(text))
     texts = {
         task_id: [wire.artifact(head, parts[task_id, key]) for key, head, _ in items if (task_id, key) in parts]

@@ -27,7 +27,7 @@ class Insert:
         connection = connections[using]
         ops, meta = connection.ops, model._meta
         fields = [field for field in meta.concrete_fields if not isinstance(field, models.AutoField)]
-        columns = ", ".join(ops.quote_name(field.column) for field in fields)
+        columns = ", ".join(_columns(using, model, [field.name for field in fields], quoted=True))
         self._using = using
         self._head = f"INSERT INTO {ops.quote_name(meta.db_table)} ({columns}) VALUES "  # noqa: S608 - names of our own
         self._row = f"({', '.join(['%s'] * len(fields))})"
@@ -36,8 +36,8 @@ class Insert:
             self._tail = " " + ops.on_conflict_suffix_sql(
                 fields,
                 OnConflict.UPDATE,
-                [meta.get_field(name).column for name in update],
-                [meta.get_field(name).column for name in unique],
+                _columns(using, model, update),
+                _columns(using, model, unique),
             )
         self._values = attrgetter(*(field.attname for field in fields))
         self._moments = [i for i, field in enumerate(fields) if isinstance(field, models.DateTimeField)]
@@ -79,7 +79,14 @@ def add_to_tally(using: str, agent: str, owner: str, state: str, shard: int, cou
 
 @lru_cache(maxsize=8)
 def _tally_update(using: str) -> str:
-    quote, meta = connections[using].ops.quote_name, TaskTally._meta
-    count = quote(meta.get_field("count").column)
-    where = " AND ".join(f"{quote(meta.get_field(n).column)} = %s" for n in ("agent", "owner", "state", "shard"))
-    return f"UPDATE {quote(meta.db_table)} SET {count} = {count} + %s WHERE {where}"  # noqa: S608 - names of our own
+    names = _columns(using, TaskTally, ("count", "agent", "owner", "state", "shard"), quoted=True)
+    count, where = names[0], " AND ".join(f"{name} = %s" for name in names[1:])
+    table = connections[using].ops.quote_name(TaskTally._meta.db_table)
+    return f"UPDATE {table} SET {count} = {count} + %s WHERE {where}"  # noqa: S608 - names of our own
+
+
+def _columns(using: str, model: type[models.Model], names: Sequence[str], *, quoted: bool = False) -> list[str]:
+    """Return the columns of a model's fields."""
+    quote = connections[using].ops.quote_name if quoted else str
+    by_name = {field.name: str(field.column) for field in model._meta.concrete_fields}
+    return [quote(by_name[name]) for name in names]

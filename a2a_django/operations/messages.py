@@ -142,7 +142,9 @@ async def _begin(call: CallContext, incoming: Incoming, history_length: int | No
     create = CreateTask(task, incoming, here.journal.holder)
     reader = here.feed.reader(task.pk)
     try:
-        accepted = await here.journal.submit(create) if agent.mode == "task" else None
+        accepted: Accepted | None = None
+        if agent.mode == "task":
+            accepted = await here.journal.submit(create)
         run = here.runner.begin(
             agent,
             task_id=task.pk,

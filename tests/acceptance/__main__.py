@@ -39,10 +39,21 @@ def main() -> int:
 
 def run(options: argparse.Namespace, folder: Path, rest: list[str]) -> int:
     with running(options.server, options.database, folder) as (servers, keys):
-        command = [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:django", str(options.blackbox)]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-rs",
+            "-p",
+            "no:django",
+            "-p",
+            "no:asyncio",
+            str(options.blackbox),
+        ]
         if not options.all:
             command += ["-m", " and ".join(f"not {mark}" for mark in deselected.MARKS)]
-            command += [f"--deselect={case}" for case in deselected.CASES]
+            command += [f"--deselect={case}" for case in deselected.cases(options.server)]
         command += rest
         print(f"== acceptance: {options.server}, {options.database}", flush=True)
         found = environment(servers, keys, options.database, folder)

@@ -68,7 +68,7 @@ def test_every_printed_line_works(printed: str, base: str) -> None:
     answers = [run(line, base) for line in lines]
     assert [answer.status_code for answer in answers] == [200] * 5
     card, question, stream, back, tasks = answers
-    assert card.json()["name"] == "Order desk"
+    assert card.json()["name"] == "Order Desk"
     assert "Order 1003 of Chiara Lund is on its way." in text_of(question.json()["result"]["task"])
     events = [json.loads(line[5:])["result"] for line in stream.text.splitlines() if line.startswith("data:")]
     assert len([event for event in events if "artifactUpdate" in event]) == 8

@@ -86,9 +86,9 @@ def loose(draw: st.DrawFn, name: str) -> dict[str, Any]:
             "status": st.sampled_from(["TASK_STATE_FAILED", "TASK_STATE_UNSPECIFIED", 8, 9]),
         }
         spelling = draw(st.sampled_from([field.json_name, field.name]))
-        if spelling not in made:
-            # A null `data` beside another content is refused here, while json_format lets the later one win; booleans and
-            # fractions are no enum numbers here, but there.
+        if field.json_name not in made:  # one field under both names is refused here, but not by json_format
+            # A null `data` beside another content is refused here, while json_format lets the later one win; and
+            # booleans and fractions are no enum numbers here, but there.
             odd: tuple[type, ...] = (bool, float, type(None)) if field.enum_type is not None else (type(None),)
             anything = ANYTHING.filter(lambda value, odd=odd: not isinstance(value, odd))
             made[spelling] = draw(likely.get(field.name, ANYTHING) | anything)

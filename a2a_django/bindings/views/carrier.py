@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
-from urllib.parse import unquote
 
 from django.core.exceptions import SuspiciousOperation
 from django.core.handlers.asgi import ASGIRequest
@@ -15,7 +14,7 @@ from django.utils.encoding import escape_uri_path
 
 from a2a_django.access import Identity
 from a2a_django.agents.cards import CardBase
-from a2a_django.bindings.http import Answer, Exchange, StreamAnswer
+from a2a_django.bindings.http import Answer, Exchange, StreamAnswer, segments
 from a2a_django.bindings.sse import Frames
 from a2a_django.bindings.views.threads import release_request_thread
 from a2a_django.conf import a2a_settings
@@ -93,12 +92,12 @@ def segments_below(request: HttpRequest, count: int) -> tuple[str, ...]:
     below = "/".join(request.path_info.split("/")[-count:])
     raw = _raw_path(request)
     if "%" in raw:
-        decoded = [unquote(piece) for piece in raw.split("/")]
+        decoded = segments(raw)
         length = -1
         for start in range(len(decoded) - 1, -1, -1):
             length += len(decoded[start]) + 1
             if length == len(below) and "/".join(decoded[start:]) == below:
-                return tuple(decoded[start:])
+                return decoded[start:]
             if length >= len(below):
                 break
     return tuple(below.split("/"))
