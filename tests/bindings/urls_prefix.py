@@ -1,0 +1,7 @@
+"""The package under a ."""
+
+from __future__ import annotations
+
+from django.urls import include, path
+
+urlpatterns = [path("agents/x/", include("a2a_django.urls"))]
