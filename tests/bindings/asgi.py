@@ -1,4 +1,4 @@
-"""Requests against Django's own ASGI handler, made as a server makes them: threads and connections are the real ones."""
+"""Requests against Django's own ASGI handler, made as a server makes them: with real threads and connections."""
 
 from __future__ import annotations
 
