@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import gc
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 from pytest_django import Settings
@@ -24,6 +24,7 @@ class Producer:
         for item in items:
             self.queue.put_nowait(item)
         self.closed = 0
+        self.was_closed = asyncio.Event()
         self.cancelled = 0
 
     def __aiter__(self) -> AsyncIterator[list[str]]:
@@ -43,6 +44,7 @@ class Producer:
 
     async def aclose(self) -> None:
         self.closed += 1
+        self.was_closed.set()
 
 
 def frames_of(producer: Producer, *, head: str = "", tail: str = "") -> sse.Frames:
@@ -50,7 +52,7 @@ def frames_of(producer: Producer, *, head: str = "", tail: str = "") -> sse.Fram
 
 
 @pytest.fixture(autouse=True)
-def _no_place_is_lost() -> AsyncIterator[None]:
+def _no_place_is_lost() -> Iterator[None]:
     before = sse.places.taken
     yield
     assert sse.places.taken == before
@@ -153,9 +155,7 @@ async def test_frames_that_nobody_ever_asks_for_are_closed_when_they_are_dropped
     frames = frames_of(producer)
     del frames
     gc.collect()
-    async with asyncio.timeout(5):
-        while not producer.closed:
-            await asyncio.sleep(0.001)
+    await asyncio.wait_for(producer.was_closed.wait(), 5)
 
 
 async def test_a_producer_that_was_ended_from_elsewhere_is_the_end() -> None:

@@ -70,7 +70,7 @@ def request_threads() -> int:
 
 async def settle(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(10):
-        while not condition():
+        while not condition():  # noqa: ASYNC110 - threads have no event to wait for
             await asyncio.sleep(0.01)
 
 
