@@ -54,7 +54,7 @@ class LiveProcess:
     """A server process that is ready inside the ``with`` block.
 
     ``{port}`` in the command becomes a free port; the process is ready when the path ``ready`` answers 200. Output goes
-    to the file ``log``. Raises ``LiveError`` when the process does not get ready, or does not end on SIGTERM.
+    to the file ``log``. Raises ``LiveError`` when the process does not get ready, or does not end in order on SIGTERM.
     """
 
     def __init__(
@@ -104,6 +104,8 @@ class LiveProcess:
         except subprocess.TimeoutExpired:
             self._kill()
             raise LiveError(f"{self._command} did not stop on SIGTERM\n{self.tail()}") from None
+        if self._process.returncode not in (0, -signal.SIGTERM):
+            raise LiveError(f"{self._command} ended with {self._process.returncode} on SIGTERM\n{self.tail()}")
 
     def _kill(self) -> None:
         if self._process is not None and self._process.poll() is None:
