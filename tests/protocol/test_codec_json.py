@@ -9,6 +9,7 @@ import pytest
 
 from a2a_django.protocol.codec import decode, dumps, parse_json
 from a2a_django.protocol.errors import InvalidParamsError, ParseError
+from a2a_django.protocol.json_text import MAX_DEPTH
 
 from .wrong import wrong_fields
 
@@ -67,9 +68,34 @@ def test_json_is_parsed(body: bytes, value: object) -> None:
     assert parse_json(body) == value
 
 
-def test_nesting_without_end_is_refused_and_not_a_crash() -> None:
-    with pytest.raises(InvalidParamsError, match="nested too deeply"):
-        parse_json(b"[" * 100_000 + b"]" * 100_000)
+@pytest.mark.parametrize(("opening", "closing"), [(b"[", b"]"), (b'{"a":', b"}"), (b'[{"\\"]":', b"}]")])
+def test_nesting_has_an_end(opening: bytes, closing: bytes) -> None:
+    def nested(times: int) -> bytes:
+        return opening * times + b"1" + closing * times
+
+    deepest = MAX_DEPTH // len(closing)
+    assert parse_json(nested(deepest))
+    for times in (deepest + 1, 5000, 100_000):
+        with pytest.raises(InvalidParamsError, match="nested more than 200 deep"):
+            parse_json(nested(times))
+
+
+def test_nesting_that_never_closes_is_refused_before_it_is_parsed() -> None:
+    with pytest.raises(InvalidParamsError):
+        parse_json(b"[" * 100_000)
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 1000, '\\"' + "[" * 1000, "\\\\" + "{" * 1000, '["' * 1000, "\\" * 1001, '"[\\' * 500]
+)
+def test_brackets_in_strings_do_not_nest(text: str) -> None:
+    value = {text: [text, 1, {"a": text}]}
+    assert parse_json(json.dumps(value).encode()) == value
+
+
+def test_many_brackets_side_by_side_are_no_nesting() -> None:
+    value = [[[{}]]] * 10_000
+    assert parse_json(json.dumps(value).encode()) == value
 
 
 @pytest.mark.parametrize("place", ["data", "metadata"])
