@@ -156,6 +156,8 @@ def response_of(answer: Answer | StreamAnswer) -> HttpResponseBase:
     if isinstance(answer, StreamAnswer):
         return EventStreamResponse(answer)
     response = HttpResponse(answer.body, status=answer.status, headers=answer.headers)
+    # Said here and not left to a middleware: without it the answer is sent in chunks, which costs more.
+    response.headers.setdefault("Content-Length", str(len(answer.body)))
     if "Content-Type" not in answer.headers:
         del response.headers["Content-Type"]
     return response
