@@ -27,7 +27,7 @@ def decoded(kind: str, value: Any) -> Wire:
 def part(value: Any) -> Wire:
     """Return one part: text for ``str``, raw for ``bytes``, data for ``dict`` and ``list``, a Part as it is."""
     if isinstance(value, str):
-        if not value.isascii():
+        if not value.isascii() or "\0" in value:
             return decoded("Part", {"text": value})
         return {"text": value}
     if isinstance(value, (bytes, bytearray, memoryview)):
@@ -124,9 +124,11 @@ def artifact_chunk(
         artifact["name"] = name
     if description:
         artifact["description"] = description
+    if metadata:
+        artifact["metadata"] = dict(metadata)
+    if artifact_id or len(artifact) > 1:  # the author's words, checked with a part that stands for all
+        artifact = decoded("Artifact", {**artifact, "parts": [{"text": "-"}]})
     artifact["parts"] = parts(values)
-    if checked := _metadata(metadata):
-        artifact["metadata"] = checked
     return ArtifactChunk.of(task_id, context_id, artifact, append=append, last_chunk=last_chunk)
 
 

@@ -9,13 +9,12 @@ import atexit
 import os
 import sys
 import threading
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from a2a_django.engine.batch import Committed
     from a2a_django.engine.feed import Feed
-    from a2a_django.engine.journal import Journal
+    from a2a_django.engine.journal import Deliveries, Journal
     from a2a_django.engine.runner import Runner
 
 _lock = threading.Lock()
@@ -33,11 +32,11 @@ class Engine:
 
         self.feed: Feed = Feed()
 
-        def listener(done: Iterable[Committed]) -> None:
-            self.feed.publish(done)
+        def deliver(done: list[Committed]) -> Deliveries:
             announce(done)
+            return self.feed.deliveries(done)
 
-        self.journal: Journal = Journal(listener)
+        self.journal: Journal = Journal(deliver)
         self.runner: Runner = Runner(self.journal, self.feed)
 
 

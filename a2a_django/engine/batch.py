@@ -18,7 +18,7 @@ from operator import attrgetter
 
 from django.db import connections
 
-from a2a_django.engine.statements import add_to_tally, insert
+from a2a_django.engine.statements import add_to_tally, insert, lock
 from a2a_django.models import Artifact, EventKind, Message, Task, TaskEvent
 from a2a_django.models.fields import key_of
 from a2a_django.protocol import wire
@@ -89,16 +89,11 @@ class Batch:
         if not task_ids:
             return
         ids = sorted(task_ids)
-        features = connections[self.using].features
-        rows = Task.objects.using(self.using).filter(pk__in=ids).order_by("pk")
-        if features.has_select_for_update:
-            skip = features.has_select_for_update_skip_locked
-            self.tasks = {task.pk: task for task in rows.select_for_update(skip_locked=skip)}
-            missing = [pk for pk in ids if pk not in self.tasks]
-            if skip and missing:
-                self.locked = frozenset(rows.filter(pk__in=missing).values_list("pk", flat=True))
-        else:
-            self.tasks = {task.pk: task for task in rows}
+        self.tasks = lock(self.using, len(ids))(ids)
+        missing = [pk for pk in ids if pk not in self.tasks]
+        if missing and connections[self.using].features.has_select_for_update_skip_locked:
+            rows = Task.objects.using(self.using).filter(pk__in=missing)
+            self.locked = frozenset(rows.values_list("pk", flat=True))
         keys = [pair for pair in artifact_keys if pair[0] in self.tasks and self.tasks[pair[0]].artifact_count]
         if keys:
             found = Artifact.objects.using(self.using).filter(

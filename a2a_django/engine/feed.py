@@ -18,7 +18,8 @@ import itertools
 import logging
 import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 from django.db import DatabaseError
 
@@ -180,18 +181,14 @@ class Feed:
                 if not readers:
                     del self._readers[reader.task_id]
 
-    def publish(self, done: Iterable[Committed]) -> None:
-        """Hand what was committed to the readers; from any thread."""
-        by_loop: dict[asyncio.AbstractEventLoop, list[tuple[Reader, Committed]]] = {}
+    def deliveries(self, done: Iterable[Committed]) -> dict[asyncio.AbstractEventLoop, list[Callable[[], None]]]:
+        """Return what has to be called in each loop to tell its readers what was committed; from any thread."""
+        calls: dict[asyncio.AbstractEventLoop, list[Callable[[], None]]] = {}
         with self._lock:
             for one in done:
                 for reader in self._readers.get(one.task_id, ()):
-                    by_loop.setdefault(reader.loop, []).append((reader, one))
-        for loop, pairs in by_loop.items():
-            try:
-                loop.call_soon_threadsafe(_tell, pairs)
-            except RuntimeError:
-                logger.debug("The loop of %d readers has closed", len(pairs))
+                    calls.setdefault(reader.loop, []).append(partial(reader.tell, one))
+        return calls
 
     # ------------------------------------------------------------------------------------------------ other processes
 
@@ -240,8 +237,3 @@ def states_of(task_ids: list[str]) -> dict[str, Committed]:
         for pk, state, attempt, holder, seq, messages in rows.values_list(*names):
             found[pk] = Committed(pk, state, attempt, bool(holder), seq, messages)
     return found
-
-
-def _tell(pairs: list[tuple[Reader, Committed]]) -> None:
-    for reader, done in pairs:
-        reader.tell(done)

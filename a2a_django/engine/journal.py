@@ -39,6 +39,9 @@ R = TypeVar("R")
 
 logger = logging.getLogger("a2a_django.engine")
 
+#: What has to be called in each loop.
+Deliveries = dict[asyncio.AbstractEventLoop, list[Callable[[], None]]]
+
 #: Jobs in one transaction at most; keeps a transaction, and with it the wait of the others, short.
 MAX_BATCH = 500
 #: How long a database that is locked or away is waited for.
@@ -54,10 +57,14 @@ def new_holder() -> str:
 
 
 class Journal:
-    """The process's journal; ``listener`` is told what every transaction did (in the writing thread)."""
+    """The process's journal.
 
-    def __init__(self, listener: Callable[[Iterable[Committed]], None]) -> None:
-        self._listener = listener
+    ``deliver`` is told what every transaction did, in the writing thread, and returns for each loop what its readers
+    have to be told there; they are told in the same step in which the callers get their answers.
+    """
+
+    def __init__(self, deliver: Callable[[list[Committed]], Deliveries]) -> None:
+        self._deliver = deliver
         self._jobs: deque[Job[object]] = deque()
         self._wake = threading.Condition()
         self._thread: threading.Thread | None = None
@@ -99,7 +106,7 @@ class Journal:
             except Locked:
                 time.sleep(0.005)
         done = batch.committed()
-        transaction.on_commit(lambda: self._listener(done), using=using)
+        transaction.on_commit(lambda: _tell_loops(self._deliver(done)), using=using)
         return result
 
     def _put(self, job: Job[R]) -> None:
@@ -155,9 +162,16 @@ class Journal:
             except Exception as error:
                 done, later = self._one_by_one(jobs, error)
                 break
-        self._listener(done)
         waiting = set(map(id, later))
-        self._wake_callers([job for job in jobs if id(job) not in waiting])
+        told = self._deliver(done)
+        for job in jobs:
+            if id(job) in waiting:
+                continue
+            if job.event is not None:
+                job.event.set()
+            elif job.loop is not None:
+                told.setdefault(job.loop, []).append(job.settle)
+        _tell_loops(told)
         return later
 
     def _one_by_one(self, jobs: list[Job[object]], error: Exception) -> tuple[list[Committed], list[Job[object]]]:
@@ -219,20 +233,6 @@ class Journal:
         keys = {(job.task_id, key) for job in jobs if (key := job.artifact_key()) is not None}
         batch.load(ids, keys)
 
-    @staticmethod
-    def _wake_callers(jobs: list[Job[object]]) -> None:
-        by_loop: dict[asyncio.AbstractEventLoop, list[Job[object]]] = {}
-        for job in jobs:
-            if job.event is not None:
-                job.event.set()
-            elif job.loop is not None:
-                by_loop.setdefault(job.loop, []).append(job)
-        for loop, mine in by_loop.items():
-            try:
-                loop.call_soon_threadsafe(_settle, mine)
-            except RuntimeError:
-                logger.debug("The loop of %d callers has closed", len(mine))
-
     def close(self) -> None:
         """Carry out what waits, then end the thread and close its connections."""
         with self._wake:
@@ -248,6 +248,15 @@ def _fail(job: Job[object], error: Exception) -> None:
     job.failed()
 
 
-def _settle(jobs: list[Job[object]]) -> None:
-    for job in jobs:
-        job.settle()
+def _tell_loops(told: Deliveries) -> None:
+    """Have each loop carry out its calls, in one step: waking a loop costs more than most of what it is woken for."""
+    for loop, calls in told.items():
+        try:
+            loop.call_soon_threadsafe(_carry_out_calls, calls)
+        except RuntimeError:
+            logger.debug("A loop with %d callers and readers has closed", len(calls))
+
+
+def _carry_out_calls(calls: list[Callable[[], None]]) -> None:
+    for call in calls:
+        call()

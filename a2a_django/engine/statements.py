@@ -1,4 +1,4 @@
-"""The journal's statements: many rows in one INSERT, written from the models' own columns.
+"""The journal's statements: many rows in one INSERT, the tasks of a batch in one SELECT FOR UPDATE.
 
 The ORM builds such a statement anew each time, which costs more than the database needs to carry it out; here its
 parts are kept. Everything that differs between databases comes from Django's backend.
@@ -11,10 +11,10 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
-from django.db import connections, models
+from django.db import connections, models, transaction
 from django.db.models.constants import OnConflict
 
-from a2a_django.models import TaskTally
+from a2a_django.models import Task, TaskTally
 
 #: Values in one statement at most; SQLite allows 32,766, older ones 999 rows of few columns.
 MAX_VALUES = 10_000
@@ -90,3 +90,46 @@ def _columns(using: str, model: type[models.Model], names: Sequence[str], *, quo
     quote = connections[using].ops.quote_name if quoted else str
     by_name = {field.name: str(field.column) for field in model._meta.concrete_fields}
     return [quote(by_name[name]) for name in names]
+
+
+class Lock:
+    """SELECT ... FOR UPDATE of a number of tasks: what the ORM makes of it, compiled once for each number."""
+
+    def __init__(self, using: str, count: int) -> None:
+        connection = connections[using]
+        places = [f"{number:036}" for number in range(count)]
+        rows = Task.objects.using(using).filter(pk__in=places).order_by("pk")
+        if connection.features.has_select_for_update:
+            rows = rows.select_for_update(skip_locked=connection.features.has_select_for_update_skip_locked)
+        compiler = rows.query.get_compiler(using)
+        with transaction.atomic(using=using):  # compiling FOR UPDATE asks for a transaction
+            self._sql, params = compiler.as_sql()
+        if list(params) != places:
+            raise AssertionError("the ids are not the parameters of the statement")
+        columns = [column for column, _, _ in compiler.select]
+        self._names = [column.target.attname for column in columns]
+        self._converters = [
+            (place, converters, column) for place, (converters, column) in compiler.get_converters(columns).items()
+        ]
+        self._using = using
+
+    def __call__(self, ids: Sequence[str]) -> dict[str, Task]:
+        """Return the tasks that exist and that nobody else holds, by id."""
+        connection = connections[self._using]
+        found: dict[str, Task] = {}
+        with connection.cursor() as cursor:
+            cursor.execute(self._sql, ids)
+            for row in cursor.fetchall():
+                values = list(row)
+                for place, converters, column in self._converters:
+                    for convert in converters:
+                        values[place] = convert(values[place], column, connection)
+                task = Task.from_db(self._using, self._names, values)
+                found[task.pk] = task
+        return found
+
+
+@lru_cache(maxsize=512)
+def lock(using: str, count: int) -> Lock:
+    """Return the statement for ``count`` tasks."""
+    return Lock(using, count)

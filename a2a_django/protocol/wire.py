@@ -8,18 +8,14 @@ ASCII-only matters: some stream readers split lines at U+0085, U+2028 or U+2029 
 from __future__ import annotations
 
 import datetime as dt
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from a2a_django.protocol.json_text import dumps
+
 Wire = dict[str, Any]
 
-_encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=False).encode
-
-
-def text_of(value: Any) -> str:
-    """Return ``value`` as compact ASCII JSON. Raises ``ValueError`` for NaN and Infinity, which are not JSON."""
-    return _encode(value)
+text_of = dumps
 
 
 def now() -> dt.datetime:
