@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
+import json
+import re
 from functools import partial
 from typing import Any, Final
 
@@ -25,8 +28,8 @@ BINDING: Final = "JSONRPC"
 #: The one operation that returns nothing; its result has to be there all the same (D-16).
 RETURNS_NOTHING: Final = "DeleteTaskPushNotificationConfig"
 
-#: A call that is refused is parsed for its id up to this size.
-PEEK_BYTES: Final = 64 * 1024
+_DECODER: Final = json.JSONDecoder()
+_OPENING, _COLON, _COMMA = (re.compile(rf"[ \t\r\n]*{mark}[ \t\r\n]*") for mark in (r"\{", ":", ","))
 
 _HEADERS: Final = {"Content-Type": JSON, "Cache-Control": "no-store"}
 
@@ -82,14 +85,27 @@ def id_of(envelope: Any) -> str:
     return codec.dumps(request_id)
 
 
-def peek_id(body: bytes) -> str:
-    """Return the JSON text of the id in a body that is refused unread, "null" where it is not cheap to have (D-14)."""
-    if len(body) > PEEK_BYTES:
-        return "null"
+def peek_id(head: bytes) -> str:
+    """Return the JSON text of the id near the start of a body that is refused unread, else "null" (D-14).
+
+    ``head`` is the beginning of the body; only the members before the first object or array in it are looked at.
+    """
     try:
-        return id_of(codec.parse_json(body))
-    except A2AError:
-        return "null"
+        text = codecs.getincrementaldecoder("utf-8")().decode(head)
+        position = _OPENING.match(text)
+        while position is not None:
+            name, end = _DECODER.raw_decode(text, position.end())
+            colon = _COLON.match(text, end)
+            if type(name) is not str or colon is None or text[colon.end() : colon.end() + 1] in ("{", "[", ""):
+                break
+            value, end = _DECODER.raw_decode(text, colon.end())
+            position = _COMMA.match(text, end)
+            if name == "id":
+                # Without what follows the value might be cut off, and is somebody else's id.
+                return id_of({"id": value}) if position or text[end:].lstrip()[:1] == "}" else "null"
+    except (ValueError, RecursionError, A2AError):
+        pass
+    return "null"
 
 
 def _method_of(envelope: dict[str, Any]) -> tuple[str, Any]:

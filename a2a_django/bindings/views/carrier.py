@@ -21,6 +21,9 @@ from a2a_django.conf import a2a_settings
 from a2a_django.engine import bridge
 from a2a_django.protocol.errors import InvalidRequestError, RequestTooLargeError
 
+#: So much of a body that is refused is looked at.
+HEAD_BYTES = 1024
+
 Handle = Callable[[Exchange], Awaitable[Answer | StreamAnswer]]
 
 
@@ -82,6 +85,17 @@ def read_body(request: HttpRequest) -> bytes:
         raise RequestTooLargeError(f"Request body too large: {limit} bytes are the limit")
     request.close()  # a stream may follow and last for hours; the spooled body need not
     return body
+
+
+def read_head(request: HttpRequest) -> bytes:
+    """Return the beginning of a body that is refused unread, b"" where it is gone already."""
+    if "_body" in request.__dict__:
+        return request.body[:HEAD_BYTES]
+    try:
+        head: bytes = request.read(HEAD_BYTES)
+    except (UnreadablePostError, ValueError):  # the caller is gone; the body is closed
+        return b""
+    return head
 
 
 def segments_below(request: HttpRequest, count: int) -> tuple[str, ...]:

@@ -11,11 +11,11 @@ from django.views.decorators.csrf import csrf_exempt
 from a2a_django.access import authenticate
 from a2a_django.bindings import jsonrpc
 from a2a_django.bindings.http import Answer
-from a2a_django.bindings.views.carrier import answered, exchange_of, read_body, response_of
+from a2a_django.bindings.views.carrier import answered, exchange_of, read_head, response_of
 from a2a_django.protocol.errors import (
-    A2AError,
     MethodNotAllowedError,
     PermissionDeniedError,
+    RequestTooLargeError,
     ThrottledError,
     UnauthenticatedError,
 )
@@ -32,19 +32,11 @@ async def view(request: HttpRequest) -> HttpResponseBase:
     try:
         identity = await authenticate(request)
         exchange = exchange_of(request, identity, (), request.path_info.rstrip("/"))
-    except (UnauthenticatedError, PermissionDeniedError, ThrottledError) as error:
-        return response_of(jsonrpc.refuse(error, _id_of(request)))
+    except (UnauthenticatedError, PermissionDeniedError, ThrottledError, RequestTooLargeError) as error:
+        return response_of(jsonrpc.refuse(error, jsonrpc.peek_id(read_head(request))))
     except Exception as error:
         return response_of(jsonrpc.refuse(error))
     return await answered(request, jsonrpc.handle, exchange)
-
-
-def _id_of(request: HttpRequest) -> str:
-    """Return the id of a call that is refused unread, where it is cheap to have (D-14)."""
-    try:
-        return jsonrpc.peek_id(read_body(request))
-    except A2AError:
-        return "null"
 
 
 # No CSRF token, no login page, and no transaction around the call: an async view cannot be in one.
