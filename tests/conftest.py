@@ -1,12 +1,15 @@
-"""What every test of the package needs: the engine's threads are stopped after each test."""
+"""What every test of the package needs: nobody holds a connection when the test database is dropped."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 
 import pytest
+from asgiref.sync import SyncToAsync
+from django.db import connections
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -19,6 +22,13 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
     engine = sys.modules.get("a2a_django.engine")
     if engine is not None:
         engine.shutdown()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> Iterator[None]:
+    """Close the connection of asgiref's thread, which nobody else does, before pytest-django drops the database."""
+    yield
+    SyncToAsync.single_thread_executor.submit(connections.close_all).result()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
