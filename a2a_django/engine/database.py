@@ -20,7 +20,7 @@ from contextlib import asynccontextmanager
 from typing import Any, ParamSpec, TypeVar
 
 from asgiref.sync import SyncToAsync, ThreadSensitiveContext
-from django.db import connections, router
+from django.db import InterfaceError, OperationalError, connections, router
 
 from a2a_django.conf import a2a_settings
 from a2a_django.models import Task
@@ -149,6 +149,21 @@ async def run(fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run ``fn``, which may use the ORM, on a database thread and return its result."""
     pool = pools.get("database", a2a_settings.DATABASE_THREADS)
     return await asyncio.wrap_future(pool.submit(fn, *args, **kwargs))
+
+
+async def read(fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Like ``run``, for functions that only read: a lost connection costs one more try, not an error."""
+
+    def patiently() -> T:
+        try:
+            return fn(*args, **kwargs)
+        except (OperationalError, InterfaceError):
+            if connections[alias()].is_usable():
+                raise
+            connections[alias()].close()
+        return fn(*args, **kwargs)
+
+    return await run(patiently)
 
 
 def agent_threads() -> ThreadPool:

@@ -14,6 +14,7 @@ one poll per process, which runs only while somebody listens to such a task.
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import itertools
 import logging
 import threading
@@ -128,7 +129,7 @@ class Reader:
 
     async def _from_rows(self) -> list[Event]:
         self._behind = False
-        rows = await database.run(events_after, self.task_id, self.seq)
+        rows = await database.read(events_after, self.task_id, self.seq)
         if len(rows) == PAGE or (rows and rows[-1][0] < self.known_seq and not self._queue):
             self._behind = True
         return rows
@@ -197,7 +198,7 @@ class Feed:
             poller = self._pollers.get(loop)
             if poller is None or poller.done():
                 self._pollers = {known: task for known, task in self._pollers.items() if not known.is_closed()}
-                self._pollers[loop] = loop.create_task(self._poll(loop))
+                self._pollers[loop] = loop.create_task(self._poll(loop), context=contextvars.Context())
 
     def _watched(self, loop: asyncio.AbstractEventLoop, *, local: bool) -> list[Reader] | None:
         """Return the loop's readers of tasks that run elsewhere (``local``: of all tasks), None when it has none."""
@@ -218,7 +219,7 @@ class Feed:
             if not readers:
                 continue
             try:
-                states = await database.run(states_of, sorted({reader.task_id for reader in readers}))
+                states = await database.read(states_of, sorted({reader.task_id for reader in readers}))
             except DatabaseError:
                 logger.warning("Could not look for news of tasks that run elsewhere", exc_info=True)
                 continue

@@ -213,7 +213,7 @@ class Run:
         if not self._doubtful:
             return
         self._doubtful = False
-        state = await database.run(history.state_of, self.task_id)
+        state = await database.read(history.state_of, self.task_id)
         if state is not None:
             self.state = state
 
@@ -232,7 +232,7 @@ class Run:
         """Let the agent clean up after its task was cancelled."""
         if self._aio is not None:
             await asyncio.wait({self._aio}, timeout=STOP_SECONDS)
-        if await database.run(history.state_of, self.task_id) == TaskState.CANCELED:
+        if await database.read(history.state_of, self.task_id) == TaskState.CANCELED:
             await call_cancel_hook(self.agent, self)
 
     # ------------------------------------------------------------------------------------------------ the agent
@@ -407,7 +407,7 @@ class Run:
 
     async def conversation(self) -> list[str]:
         """Read the earlier messages of the context."""
-        return await database.run(self.conversation_blocking)
+        return await database.read(self.conversation_blocking)
 
     def conversation_blocking(self) -> list[str]:
         """Read the earlier messages of the context; in a thread."""

@@ -117,7 +117,7 @@ class Runner:
     async def _follow(self, agent: Agent, message: Message) -> None:
         try:
             refs = json.loads(message.wire).get("referenceTaskIds", ())
-            past = await database.run(history.past_of, message, refs, history_length=0)
+            past = await database.read(history.past_of, message, refs, history_length=0)
             self.go_on(agent, message, past)
         except DatabaseError:
             # The lease runs out, and the message is run by whoever takes the task next.
@@ -138,9 +138,9 @@ class Runner:
         """Call the cancel hook for a task without a run, with its last message."""
         if type(agent).cancel is Agent.cancel:
             return
-        message = await database.run(_last_message, task.pk)
+        message = await database.read(_last_message, task.pk)
         if message is not None:
-            past = await database.run(history.past_of, message, (), history_length=0)
+            past = await database.read(history.past_of, message, (), history_length=0)
             run = Run(
                 self,
                 agent,

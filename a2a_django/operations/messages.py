@@ -67,7 +67,7 @@ async def send_message(call: CallContext, request: Wire) -> str:
             pass  # the task as it is now is the answer (D-19)
     finally:
         started.reader.close()
-    snapshot = await database.run(
+    snapshot = await database.read(
         snapshots.read,
         started.task_id,
         agent=call.agent.slug,
@@ -210,7 +210,7 @@ async def _go_on(
     here = engine.get()
     message = accepted.start or accepted.message
     is_mine = message.position == accepted.message.position
-    past = await database.run(
+    past = await database.read(
         history.past_of,
         message,
         incoming.wire.get("referenceTaskIds", ()) if is_mine else (),
@@ -232,4 +232,4 @@ async def _go_on(
 async def _references(call: CallContext, message: Wire) -> list[Task]:
     if not (ids := message.get("referenceTaskIds")):
         return []
-    return await database.run(history.references, ids, agent=call.agent.slug, owner=call.owner)
+    return await database.read(history.references, ids, agent=call.agent.slug, owner=call.owner)

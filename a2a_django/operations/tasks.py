@@ -35,7 +35,7 @@ async def list_tasks(call: CallContext, request: Wire) -> str:
         history_length=request.get("historyLength"),
         artifacts=request.get("includeArtifacts", False),
     )
-    return await database.run(listing.page, query)
+    return await database.read(listing.page, query)
 
 
 def _up(text: str) -> dt.datetime:
@@ -80,7 +80,7 @@ async def subscribe_to_task(call: CallContext, request: Wire) -> EventStream:
 
 
 async def _snapshot(call: CallContext, task_id: str, history_length: int | None = None) -> snapshots.Snapshot:
-    found = await database.run(
+    found = await database.read(
         snapshots.read, task_id, agent=call.agent.slug, owner=call.owner, history_length=history_length
     )
     if found is None:

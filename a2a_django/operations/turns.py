@@ -34,7 +34,7 @@ class Turn:
         if not state:
             return
         if self.attempt is None and state in INTERRUPTED:
-            self.attempt = await database.run(attempt_of, self.task_id, self.position)
+            self.attempt = await database.read(attempt_of, self.task_id, self.position)
         if self.attempt is not None and attempt >= self.attempt:
             self.state = state
 
