@@ -1,0 +1,1 @@
+"""The official clients, unchanged, against the scripted site: ``python -m pytest tests/interop``."""

@@ -1,0 +1,82 @@
+"""The Python client finds the agent by its card."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+from a2a.client import (
+    A2ACardResolver,
+    A2AClientError,
+    AgentCardResolutionError,
+    ClientConfig,
+    ClientFactory,
+    create_client,
+)
+from a2a.types import AgentCard, GetExtendedAgentCardRequest
+from a2a.utils.constants import TransportProtocol
+
+from tests.interop.live_site import Live
+from tests.interop.python.sdk import Connect, collect, request
+
+
+async def resolved(url: str, path: str | None = None) -> AgentCard:
+    async with httpx.AsyncClient() as http:
+        return await A2ACardResolver(http, url).get_agent_card(path)
+
+
+async def test_the_resolver_reads_the_whole_card(live: Live) -> None:
+    card = await resolved(live.urls["main"])
+    assert (card.name, card.version) == ("Scripted agent", "1.0")
+    assert card.description
+    assert [(one.protocol_binding, one.protocol_version) for one in card.supported_interfaces] == [
+        (TransportProtocol.JSONRPC.value, "1.0"),
+        (TransportProtocol.HTTP_JSON.value, "1.0"),
+    ]
+    assert all(one.url.startswith(live.urls["main"]) for one in card.supported_interfaces)
+    assert card.capabilities.streaming
+    assert card.capabilities.extended_agent_card
+    assert not card.capabilities.push_notifications
+    assert list(card.default_input_modes) == ["text/plain", "application/json"]
+    assert list(card.default_output_modes) == ["text/plain", "application/json"]
+    assert [(skill.id, list(skill.tags)) for skill in card.skills] == [("script", ["test"])]
+    assert card.security_schemes["bearer"].http_auth_security_scheme.scheme == "Bearer"
+    assert list(card.security_requirements[0].schemes) == ["bearer"]
+
+
+async def test_the_resolver_reads_extensions(live: Live) -> None:
+    card = await resolved(live.urls["strict"])
+    assert [(one.uri, one.required) for one in card.capabilities.extensions] == [
+        ("https://e.example/ext/a/v1", True),
+        ("https://e.example/ext/b/v1", False),
+    ]
+
+
+async def test_a_card_that_is_not_there_is_a_resolution_error(live: Live) -> None:
+    with pytest.raises(AgentCardResolutionError) as caught:
+        await resolved(live.urls["main"], "/no-card-here.json")
+    assert caught.value.status_code == 404
+
+
+async def test_one_address_is_enough_to_make_a_client(live: Live, binding: str) -> None:
+    """No key: the call reaches the endpoint that the card names for the binding and is refused there."""
+    config = ClientConfig(supported_protocol_bindings=[binding])
+    for client in (
+        await create_client(live.urls["main"], config),
+        await ClientFactory(config).create_from_url(live.urls["main"]),
+    ):
+        async with client:
+            with pytest.raises(A2AClientError, match="401"):
+                await collect(client.send_message(request("echo hello")))
+
+
+async def test_the_extended_card_has_more_and_serves_on(connect: Connect) -> None:
+    connection = await connect(streaming=False)
+    card = await connection.client.get_extended_agent_card(GetExtendedAgentCardRequest())
+    assert [skill.id for skill in card.skills] == ["script", "extra"]
+    assert card.supported_interfaces == connection.card.supported_interfaces
+    assert await collect(connection.client.send_message(request("echo hello")))
+
+
+async def test_a_card_without_extended_card_stays_the_card(connect: Connect) -> None:
+    connection = await connect("plain")
+    assert await connection.client.get_extended_agent_card(GetExtendedAgentCardRequest()) == connection.card
