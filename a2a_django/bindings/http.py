@@ -19,6 +19,9 @@ from a2a_django.protocol.errors import ContentTypeNotSupportedError, InvalidPara
 JSON: Final = "application/json"
 A2A_JSON: Final = "application/a2a+json"
 
+#: So much of a body that is refused unread is looked at.
+HEAD_BYTES: Final = 1024
+
 #: More parameters than this in one query string are nonsense, and would only cost time.
 MAX_QUERY_FIELDS: Final = 100
 

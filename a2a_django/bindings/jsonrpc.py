@@ -18,10 +18,16 @@ from a2a_django.bindings.calls import (
     version_of,
     with_challenge,
 )
-from a2a_django.bindings.http import JSON, Answer, Exchange, StreamAnswer, check_content_type, query_pairs
+from a2a_django.bindings.http import HEAD_BYTES, JSON, Answer, Exchange, StreamAnswer, check_content_type, query_pairs
 from a2a_django.operations import OPERATIONS
 from a2a_django.protocol import codec
-from a2a_django.protocol.errors import A2AError, InvalidParamsError, InvalidRequestError, MethodNotFoundError
+from a2a_django.protocol.errors import (
+    A2AError,
+    InvalidParamsError,
+    InvalidRequestError,
+    MethodNotFoundError,
+    ParseError,
+)
 
 BINDING: Final = "JSONRPC"
 
@@ -43,6 +49,8 @@ async def handle(exchange: Exchange) -> Answer | StreamAnswer:
         request_id = id_of(envelope)
         return await _call(exchange, envelope, request_id)
     except Exception as error:
+        if request_id == "null" and not isinstance(error, ParseError | InvalidRequestError):
+            request_id = peek_id(exchange.body[:HEAD_BYTES])  # refused before it was parsed
         return refuse(with_challenge(error, exchange), request_id)
 
 

@@ -76,6 +76,7 @@ async def test_ids_of_other_kinds_are_refused_with_null(client: AsyncClient, sen
         (b"\xef\xbb\xbf{}", -32700, None),
         (b'{"jsonrpc":"2.0","id":"t1","method":"ListTasks","params":{"pageSize":NaN}}', -32700, None),
         (b"[" * 100_000 + b"]" * 100_000, -32602, None),
+        (b'{"jsonrpc":"2.0","id":"t1","params":' + b"[" * 100_000 + b"]" * 100_000 + b"}", -32602, "t1"),
         (b"[]", -32600, None),
         (b'[{"jsonrpc":"2.0","id":"t1","method":"ListTasks"}]', -32600, None),
         (b"null", -32600, None),
@@ -137,7 +138,7 @@ async def test_options_tells_the_verbs(client: AsyncClient) -> None:
 @pytest.mark.parametrize("content_type", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"])
 async def test_a_body_of_another_type_is_not_supported(client: AsyncClient, content_type: str) -> None:
     response = await client.post("/a2a/", data=envelope("ListTasks").encode(), content_type=content_type)
-    assert error_of(response, id=None)["code"] == -32005
+    assert error_of(response)["code"] == -32005
 
 
 async def test_a_body_above_the_limit_is_refused_unread(client: AsyncClient, settings: Settings) -> None:

@@ -14,15 +14,12 @@ from django.utils.encoding import escape_uri_path
 
 from a2a_django.access import Identity
 from a2a_django.agents.cards import CardBase
-from a2a_django.bindings.http import Answer, Exchange, StreamAnswer, segments
+from a2a_django.bindings.http import HEAD_BYTES, Answer, Exchange, StreamAnswer, segments
 from a2a_django.bindings.sse import Frames
 from a2a_django.bindings.views.threads import release_request_thread
 from a2a_django.conf import a2a_settings
 from a2a_django.engine import bridge
 from a2a_django.protocol.errors import InvalidRequestError, RequestTooLargeError
-
-#: So much of a body that is refused is looked at.
-HEAD_BYTES = 1024
 
 Handle = Callable[[Exchange], Awaitable[Answer | StreamAnswer]]
 
