@@ -13,6 +13,9 @@ from a2a_django import Agent, Skill, checks
 from a2a_django.agents import registry
 from a2a_django.conf import DEFAULTS
 
+# From Django 6.1 on the checks of JSON fields ask the database what it can.
+pytestmark = pytest.mark.django_db
+
 
 class Good(Agent):
     """Has all that a card needs."""
