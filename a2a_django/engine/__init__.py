@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from a2a_django.engine.batch import Committed
-    from a2a_django.engine.feed import Feed
-    from a2a_django.engine.journal import Deliveries, Journal
+    from a2a_django.engine.feed import Deliveries, Feed
+    from a2a_django.engine.journal import Journal
     from a2a_django.engine.runner import Runner
+    from a2a_django.engine.watch import Watch
 
 _lock = threading.Lock()
 _engine: Engine | None = None
@@ -29,15 +30,20 @@ class Engine:
         from a2a_django.engine.feed import Feed
         from a2a_django.engine.journal import Journal
         from a2a_django.engine.runner import Runner
+        from a2a_django.engine.watch import Watch
 
         self.feed: Feed = Feed()
 
         def deliver(done: list[Committed]) -> Deliveries:
             announce(done)
+            self.watch.ring(done)
             return self.feed.deliveries(done)
 
         self.journal: Journal = Journal(deliver)
-        self.runner: Runner = Runner(self.journal, self.feed)
+        self.runner: Runner = Runner(self.journal)
+        self.watch: Watch = Watch(self.feed, self.journal.holder, self.runner.attempts, self.runner.lost)
+        self.feed.on_reader = self.watch.wake
+        self.runner.on_run = self.watch.wake
 
 
 def get() -> Engine:
@@ -57,6 +63,7 @@ def shutdown() -> None:
         engine, _engine = _engine, None
     if engine is not None:
         engine.runner.stop_all()
+        engine.watch.stop()
         engine.journal.close()
     if (bridge := sys.modules.get("a2a_django.engine.bridge")) is not None:
         bridge.shutdown()

@@ -1,31 +1,53 @@
 """A lasting loop for code that has none.
 
 Under WSGI every request gets an event loop that dies with it; a run must not. Such requests are carried out on one
-background loop per process.
+background loop per process, which the watch over other processes uses too.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextvars
+import logging
 import threading
-from collections.abc import Awaitable, Callable
-from typing import ParamSpec, TypeVar
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
+logger = logging.getLogger("a2a_django.engine")
+
+STOP_SECONDS = 5.0
+
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
+_thread: threading.Thread | None = None
+_tasks: set[asyncio.Task[Any]] = set()
 
 
 def background_loop() -> asyncio.AbstractEventLoop:
     """Return the process's background loop; its thread is started on first use."""
-    global _loop
+    global _loop, _thread
     with _lock:
         if _loop is None or _loop.is_closed():
             _loop = asyncio.new_event_loop()
-            threading.Thread(target=_loop.run_forever, name="a2a-loop", daemon=True).start()
+            _thread = threading.Thread(target=_run, args=(_loop,), name="a2a-loop", daemon=True)
+            _thread.start()
         return _loop
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+    finally:
+        left = asyncio.all_tasks(loop)
+        for task in left:
+            task.cancel()
+        loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
 
 
 async def call(function: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -37,16 +59,38 @@ async def call(function: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.k
     return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(carry_out(), background_loop()))
 
 
+def spawn(function: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Start ``function`` on the background loop, in a clean context; from any thread."""
+    loop = background_loop()
+
+    def start() -> None:
+        task = loop.create_task(function(), context=contextvars.Context())
+        _tasks.add(task)
+        task.add_done_callback(_ended)
+
+    loop.call_soon_threadsafe(start)
+
+
+def _ended(task: asyncio.Task[Any]) -> None:
+    _tasks.discard(task)
+    if not task.cancelled() and (error := task.exception()) is not None:
+        logger.error("A background task failed", exc_info=error)
+
+
 def shutdown() -> None:
-    """Stop the background loop."""
-    global _loop
+    """Cancel what runs on the background loop, and stop it."""
+    global _loop, _thread
     with _lock:
-        loop, _loop = _loop, None
-    if loop is not None:
+        loop, thread = _loop, _thread
+        _loop = _thread = None
+    if loop is not None and thread is not None:
         loop.call_soon_threadsafe(loop.stop)
+        if thread is not threading.current_thread():
+            thread.join(STOP_SECONDS)
 
 
 def forget() -> None:
     """After a fork: the thread is gone."""
-    global _loop
-    _loop = None
+    global _loop, _thread
+    _loop = _thread = None
+    _tasks.clear()

@@ -7,26 +7,21 @@ Invariants:
 * The queue of a reader is bounded. One that falls behind loses its queue, not its events: it reads on from the rows.
 * Nothing here writes, and nobody waits for a reader.
 
-Events committed by this process are handed over directly by the journal. Tasks that run elsewhere are looked after by
-one poll per process, which runs only while somebody listens to such a task.
+Events committed by this process are handed over by the journal, those of other processes by ``watch``.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextvars
-import itertools
 import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from django.db import DatabaseError
-
 from a2a_django.engine import database
 from a2a_django.engine.batch import Committed
-from a2a_django.models import Task, TaskEvent
+from a2a_django.models import TaskEvent
 from a2a_django.protocol.states import TERMINAL
 
 logger = logging.getLogger("a2a_django.engine")
@@ -35,10 +30,8 @@ logger = logging.getLogger("a2a_django.engine")
 MAX_QUEUE = 1000
 #: Events fetched from the rows at a time.
 PAGE = 500
-#: Tasks that run elsewhere are looked at this often; those that run here, which somebody else may have cancelled, at
-#: every ``LOCAL_POLLS``-th look.
-POLL_SECONDS = 0.2
-LOCAL_POLLS = 10
+#: What has to be called in each loop.
+Deliveries = dict[asyncio.AbstractEventLoop, list[Callable[[], None]]]
 
 #: (seq, text, state or "", attempt)
 Event = tuple[int, str, str, int]
@@ -84,12 +77,11 @@ class Reader:
                 self._queue.extend(done.events)
         self._wake.set()
 
-    def look(self, state: Committed) -> None:
-        """Take in where the task stands; what happened meanwhile is in the rows."""
-        if state.last_seq > self.known_seq:
-            self._queue.clear()
-            self._behind = True
-        self.tell(state)
+    def fall_behind(self) -> None:
+        """Read the rows before anything else."""
+        self._queue.clear()
+        self._behind = True
+        self._wake.set()
 
     async def next(self) -> list[Event]:
         """Return the events that are ready, at least one; or none when only the run's state has changed."""
@@ -161,16 +153,15 @@ class Feed:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._readers: dict[str, set[Reader]] = {}
-        self._pollers: dict[asyncio.AbstractEventLoop, asyncio.Task[None]] = {}
-        #: Tasks whose runs are in this process; the journal tells everything about them.
-        self.local: set[str] = set()
+        #: Called when there is a reader, so that somebody looks after tasks that change in other processes.
+        self.on_reader: Callable[[], None] = lambda: None
 
     def reader(self, task_id: str) -> Reader:
         """Subscribe to a task; the reader belongs to the running loop."""
         reader = Reader(self, task_id)
         with self._lock:
             self._readers.setdefault(task_id, set()).add(reader)
-        self._ensure_poll(reader.loop)
+        self.on_reader()
         return reader
 
     def remove(self, reader: Reader) -> None:
@@ -182,59 +173,47 @@ class Feed:
                 if not readers:
                     del self._readers[reader.task_id]
 
-    def deliveries(self, done: Iterable[Committed]) -> dict[asyncio.AbstractEventLoop, list[Callable[[], None]]]:
+    def deliveries(self, done: Iterable[Committed]) -> Deliveries:
         """Return what has to be called in each loop to tell its readers what was committed; from any thread."""
-        calls: dict[asyncio.AbstractEventLoop, list[Callable[[], None]]] = {}
+        calls: Deliveries = {}
         with self._lock:
             for one in done:
                 for reader in self._readers.get(one.task_id, ()):
                     calls.setdefault(reader.loop, []).append(partial(reader.tell, one))
         return calls
 
-    # ------------------------------------------------------------------------------------------------ other processes
-
-    def _ensure_poll(self, loop: asyncio.AbstractEventLoop) -> None:
+    def positions(self) -> dict[str, Committed]:
+        """Return for every task with readers what the best informed of them knows; ``last_seq`` -1: none has begun."""
         with self._lock:
-            poller = self._pollers.get(loop)
-            if poller is None or poller.done():
-                self._pollers = {known: task for known, task in self._pollers.items() if not known.is_closed()}
-                self._pollers[loop] = loop.create_task(self._poll(loop), context=contextvars.Context())
+            best = {pk: max(readers, key=_known_seq) for pk, readers in self._readers.items()}
+        return {
+            pk: Committed(pk, "", reader.attempt, reader.running, reader.known_seq, reader.message_count)
+            for pk, reader in best.items()
+        }
 
-    def _watched(self, loop: asyncio.AbstractEventLoop, *, local: bool) -> list[Reader] | None:
-        """Return the loop's readers of tasks that run elsewhere (``local``: of all tasks), None when it has none."""
+    def beginners(self, task_id: str) -> Deliveries:
+        """Return the calls that send readers which have not begun to the rows first: something happened meanwhile."""
+        calls: Deliveries = {}
         with self._lock:
-            mine = [reader for readers in self._readers.values() for reader in readers if reader.loop is loop]
-            if not mine:
-                self._pollers.pop(loop, None)
-                return None
-            return [reader for reader in mine if local or reader.task_id not in self.local]
-
-    async def _poll(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Look at where tasks stand in the database, until there are no readers."""
-        for turn in itertools.count(1):
-            await asyncio.sleep(POLL_SECONDS)
-            readers = self._watched(loop, local=turn % LOCAL_POLLS == 0)
-            if readers is None:
-                return
-            if not readers:
-                continue
-            try:
-                states = await database.read(states_of, sorted({reader.task_id for reader in readers}))
-            except DatabaseError:
-                logger.warning("Could not look for news of tasks that run elsewhere", exc_info=True)
-                continue
-            for reader in readers:
-                state = states.get(reader.task_id)
-                if state is not None and (state.last_seq, state.running) != (reader.known_seq, reader.running):
-                    reader.look(state)
+            for reader in self._readers.get(task_id, ()):
+                if reader.seq < 0:
+                    calls.setdefault(reader.loop, []).append(reader.fall_behind)
+        return calls
 
 
-def states_of(task_ids: list[str]) -> dict[str, Committed]:
-    """Read where tasks stand."""
-    found: dict[str, Committed] = {}
-    for start in range(0, len(task_ids), 500):
-        rows = Task.objects.using(database.alias()).filter(pk__in=task_ids[start : start + 500])
-        names = ("pk", "state", "attempt", "lease_holder", "last_seq", "message_count")
-        for pk, state, attempt, holder, seq, messages in rows.values_list(*names):
-            found[pk] = Committed(pk, state, attempt, bool(holder), seq, messages)
-    return found
+def _known_seq(reader: Reader) -> int:
+    return reader.known_seq
+
+
+def tell_loops(told: Deliveries) -> None:
+    """Have each loop carry out its calls, in one step: waking a loop costs more than most of what it is woken for."""
+    for loop, calls in told.items():
+        try:
+            loop.call_soon_threadsafe(_carry_out, calls)
+        except RuntimeError:
+            logger.debug("A loop with %d callers and readers has closed", len(calls))
+
+
+def _carry_out(calls: list[Callable[[], None]]) -> None:
+    for call in calls:
+        call()

@@ -31,6 +31,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 
 from a2a_django.engine.batch import Batch, Committed, Locked
 from a2a_django.engine.database import close_connections
+from a2a_django.engine.feed import Deliveries, tell_loops
 from a2a_django.engine.jobs import Broken, Fenced, Job
 from a2a_django.models import Task
 from a2a_django.protocol.errors import A2AError
@@ -38,9 +39,6 @@ from a2a_django.protocol.errors import A2AError
 R = TypeVar("R")
 
 logger = logging.getLogger("a2a_django.engine")
-
-#: What has to be called in each loop.
-Deliveries = dict[asyncio.AbstractEventLoop, list[Callable[[], None]]]
 
 #: Jobs in one transaction at most; keeps a transaction, and with it the wait of the others, short.
 MAX_BATCH = 500
@@ -106,7 +104,7 @@ class Journal:
             except Locked:
                 time.sleep(0.005)
         done = batch.committed()
-        transaction.on_commit(lambda: _tell_loops(self._deliver(done)), using=using)
+        transaction.on_commit(lambda: tell_loops(self._deliver(done)), using=using)
         return result
 
     def _put(self, job: Job[R]) -> None:
@@ -171,7 +169,7 @@ class Journal:
                 job.event.set()
             elif job.loop is not None:
                 told.setdefault(job.loop, []).append(job.settle)
-        _tell_loops(told)
+        tell_loops(told)
         return later
 
     def _one_by_one(self, jobs: list[Job[object]], error: Exception) -> tuple[list[Committed], list[Job[object]]]:
@@ -246,17 +244,3 @@ class Journal:
 def _fail(job: Job[object], error: Exception) -> None:
     job.error = error
     job.failed()
-
-
-def _tell_loops(told: Deliveries) -> None:
-    """Have each loop carry out its calls, in one step: waking a loop costs more than most of what it is woken for."""
-    for loop, calls in told.items():
-        try:
-            loop.call_soon_threadsafe(_carry_out_calls, calls)
-        except RuntimeError:
-            logger.debug("A loop with %d callers and readers has closed", len(calls))
-
-
-def _carry_out_calls(calls: list[Callable[[], None]]) -> None:
-    for call in calls:
-        call()

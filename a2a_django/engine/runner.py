@@ -10,7 +10,7 @@ import asyncio
 import contextvars
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.db import DatabaseError
@@ -18,7 +18,6 @@ from django.db import DatabaseError
 from a2a_django.agents import Agent
 from a2a_django.conf import a2a_settings
 from a2a_django.engine import database, history
-from a2a_django.engine.feed import Feed
 from a2a_django.engine.jobs import Accepted, Cancelled, CancelTask, CreateTask, lease_end
 from a2a_django.engine.journal import Journal
 from a2a_django.engine.run import Run, call_cancel_hook
@@ -31,9 +30,10 @@ logger = logging.getLogger("a2a_django.engine")
 class Runner:
     """The process's runs, by task."""
 
-    def __init__(self, journal: Journal, feed: Feed) -> None:
+    def __init__(self, journal: Journal) -> None:
         self.journal = journal
-        self.feed = feed
+        #: Called when a run begins, so that somebody looks whether its task is cancelled elsewhere.
+        self.on_run: Callable[[], None] = lambda: None
         self._runs: dict[str, Run] = {}
         self._keepers: dict[asyncio.AbstractEventLoop, asyncio.Task[None]] = {}
         self._background: set[asyncio.Task[None]] = set()
@@ -46,7 +46,7 @@ class Runner:
     def start(self, run: Run) -> Run:
         """Begin a run."""
         self._runs[run.task_id] = run
-        self.feed.local.add(run.task_id)
+        self.on_run()
         self._keep(run.loop)
         run.start()
         return run
@@ -110,7 +110,6 @@ class Runner:
         """A run is over; ``following`` is the message that its task was given next."""
         if self._runs.get(run.task_id) is run:
             del self._runs[run.task_id]
-            self.feed.local.discard(run.task_id)
         if following is not None and following.start is not None:
             self._spawn(self._follow(run.agent, following.start))
 
@@ -158,6 +157,16 @@ class Runner:
             run.stopped = True
             await call_cancel_hook(agent, run)
 
+    def attempts(self) -> dict[str, int]:
+        """Return the attempts of the runs whose tasks exist, by task; from any thread."""
+        return {pk: run.attempt for pk, run in list(self._runs.items()) if run.task is not None}
+
+    def lost(self, task_id: str, attempt: int) -> None:
+        """A task has gone on without its run here (cancelled, ended, or run as ``attempt``); from any thread."""
+        run = self._runs.get(task_id)
+        if run is not None and run.attempt < attempt:
+            run.stop()
+
     def _spawn(self, coroutine: Any) -> None:
         loop = asyncio.get_running_loop()
         task = loop.create_task(coroutine, context=contextvars.Context())
@@ -180,7 +189,7 @@ class Runner:
             if not mine:
                 self._keepers.pop(loop, None)
                 return
-            attempts = {pk: run.attempt for pk, run in mine.items() if run.task is not None}
+            attempts = {pk: attempt for pk, attempt in self.attempts().items() if pk in mine}
             try:
                 lost = await database.run(renew, attempts, self.journal.holder)
             except DatabaseError:
@@ -193,7 +202,6 @@ class Runner:
     def stop_all(self) -> None:
         """Forget all runs (the process is ending); their leases run out."""
         self._runs.clear()
-        self.feed.local.clear()
 
 
 def renew(attempts: dict[str, int], holder: str) -> list[str]:

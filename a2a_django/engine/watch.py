@@ -1,0 +1,214 @@
+"""What other processes do to tasks that somebody here listens to or runs.
+
+The rows are the truth; this only says when to look at them. Two things say so:
+
+* a **doorbell**: every process tells all others, through the site's channel layer, where the tasks of its last commit
+  stand. Nothing but the place is in the message; the events are fetched from the rows, once per task and process.
+* a **poll** for what the bell does not bring: without a layer that reaches other processes it runs at short intervals,
+  with one at long ones, because bells can be lost. It asks for all tasks in one query, and only while there are
+  readers or runs.
+
+All of it lives on the process's background loop, so that a slow Redis does not slow down a server's loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from channels.layers import InMemoryChannelLayer, get_channel_layer
+from django.db import DatabaseError
+
+from a2a_django.engine import bridge, database
+from a2a_django.engine.batch import Committed
+from a2a_django.engine.feed import PAGE, Feed, events_after, tell_loops
+from a2a_django.models import Task
+from a2a_django.protocol.states import TERMINAL
+
+logger = logging.getLogger("a2a_django.engine")
+
+GROUP = "a2a.bells"
+#: Seconds between two looks without a bell; with one; and for tasks that run here, which somebody else may cancel.
+POLL_SECONDS = 0.2
+BELL_POLL_SECONDS = 5.0
+RUN_POLL_SECONDS = 1.0
+#: The poll takes at most this part of the time, however many tasks it asks for.
+POLL_SHARE = 0.1
+#: How long there may be nothing to watch before the watch ends.
+LINGER_SECONDS = 30.0
+RETRY_SECONDS = 1.0
+
+#: Where a task stands: id, state, attempt, running, last event, messages.
+Bell = tuple[str, str, int, bool, int, int]
+
+
+class Watch:
+    """The process's watch. ``runs`` returns the attempts of the tasks that run here; ``lost`` is told which of them
+    are no longer current."""
+
+    def __init__(
+        self, feed: Feed, holder: str, runs: Callable[[], dict[str, int]], lost: Callable[[str, int], None]
+    ) -> None:
+        self._feed, self._holder = feed, holder
+        self._runs, self._lost = runs, lost
+        self._layer = _layer()
+        self._lock = threading.Lock()
+        self._task: asyncio.Task[None] | None = None
+        self._outgoing: dict[str, Bell] = {}
+        self._ringing = False
+
+    # ------------------------------------------------------------------------------------------------ outgoing
+
+    def ring(self, done: Iterable[Committed]) -> None:
+        """Tell the other processes what was committed; from any thread. What is still waiting is replaced."""
+        if self._layer is None:
+            return
+        with self._lock:
+            for one in done:
+                self._outgoing[one.task_id] = (
+                    one.task_id,
+                    one.state,
+                    one.attempt,
+                    one.running,
+                    one.last_seq,
+                    one.message_count,
+                )
+            if self._ringing or not self._outgoing:
+                return
+            self._ringing = True
+        bridge.spawn(self._send)
+
+    async def _send(self) -> None:
+        while True:
+            with self._lock:
+                bells, self._outgoing = list(self._outgoing.values()), {}
+                if not bells:
+                    self._ringing = False
+                    return
+            try:
+                await self._layer.group_send(GROUP, {"type": "a2a.bells", "from": self._holder, "bells": bells})
+            except (
+                Exception
+            ):  # whatever a layer raises when its server is away; the poll of the others finds the events
+                logger.warning("The channel layer took no message", exc_info=True)
+
+    # ------------------------------------------------------------------------------------------------ incoming
+
+    def wake(self) -> None:
+        """There is a reader or a run: see that somebody watches. From any thread."""
+        with self._lock:
+            if self._task is not None and not self._task.done():
+                return
+            self._task = None
+        bridge.spawn(self._begin)
+
+    async def _begin(self) -> None:
+        with self._lock:
+            if self._task is not None and not self._task.done():
+                return
+            self._task = asyncio.get_running_loop().create_task(self._watch())
+
+    async def _watch(self) -> None:
+        listener = asyncio.get_running_loop().create_task(self._listen()) if self._layer is not None else None
+        try:
+            await self._poll(POLL_SECONDS if listener is None else BELL_POLL_SECONDS)
+        finally:
+            if listener is not None:
+                listener.cancel()
+
+    async def _poll(self, interval: float) -> None:
+        """Look at the rows again and again, until there has been nothing to watch for a while."""
+        loop = asyncio.get_running_loop()
+        idle = runs_seen = loop.time()
+        pause = min(interval, POLL_SECONDS)  # the first look is early: what happened before the bell was heard
+        while True:
+            await asyncio.sleep(pause)
+            start = loop.time()
+            pause = interval
+            positions, runs = self._feed.positions(), self._runs()
+            if positions or runs:
+                idle = start
+            elif start - idle > LINGER_SECONDS:
+                with self._lock:
+                    self._task = None
+                return
+            local = start - runs_seen >= max(interval, RUN_POLL_SECONDS)
+            wanted = {pk for pk in positions if local or pk not in runs} | (set(runs) if local else set())
+            if local:
+                runs_seen = start
+            if not wanted:
+                continue
+            try:
+                for one in (await database.read(states_of, sorted(wanted))).values():
+                    await self._take(one, positions.get(one.task_id), runs.get(one.task_id))
+            except DatabaseError:
+                logger.warning("Could not look for news of other processes", exc_info=True)
+            pause = max(interval, (loop.time() - start) / POLL_SHARE)
+
+    async def _listen(self) -> None:
+        """Take the bells of other processes, whatever happens to the layer."""
+        while True:
+            try:
+                channel = await self._layer.new_channel()
+                await self._layer.group_add(GROUP, channel)
+                try:
+                    while True:
+                        await self._heard(await self._layer.receive(channel))
+                finally:
+                    await self._layer.group_discard(GROUP, channel)
+            except Exception:
+                logger.warning("The channel layer is not to be had", exc_info=True)
+                await asyncio.sleep(RETRY_SECONDS)
+
+    async def _heard(self, message: dict[str, Any]) -> None:
+        if message.get("from") == self._holder:
+            return
+        positions, runs = self._feed.positions(), self._runs()
+        for bell in message.get("bells", ()):
+            one = Committed(*bell)
+            if one.task_id in positions or one.task_id in runs:
+                await self._take(one, positions.get(one.task_id), runs.get(one.task_id))
+
+    async def _take(self, one: Committed, known: Committed | None, attempt: int | None) -> None:
+        """A task stands at ``one``: tell its readers and its run, if that is news to them."""
+        if attempt is not None and (one.attempt > attempt or one.state in TERMINAL):
+            self._lost(one.task_id, one.attempt)
+        if known is None:
+            return
+        tell_loops(self._feed.beginners(one.task_id))
+        if known.last_seq < 0 or one.last_seq < known.last_seq:
+            return
+        if (one.last_seq, one.running, one.attempt) == (known.last_seq, known.running, known.attempt):
+            return
+        if one.last_seq > known.last_seq:
+            one.events = await database.read(events_after, one.task_id, known.last_seq)
+            if len(one.events) == PAGE:  # the readers fetch the rest themselves, in their own time
+                one.last_seq = max(one.last_seq, one.events[-1][0])
+        tell_loops(self._feed.deliveries([one]))
+
+    def stop(self) -> None:
+        """End the watch."""
+        with self._lock:
+            task, self._task = self._task, None
+        if task is not None:
+            task.get_loop().call_soon_threadsafe(task.cancel)
+
+
+def _layer() -> Any:
+    """Return the site's channel layer if it reaches other processes."""
+    layer = get_channel_layer()
+    return None if isinstance(layer, InMemoryChannelLayer) else layer
+
+
+def states_of(task_ids: list[str]) -> dict[str, Committed]:
+    """Read where tasks stand."""
+    found: dict[str, Committed] = {}
+    names = ("pk", "state", "attempt", "lease_holder", "last_seq", "message_count")
+    for start in range(0, len(task_ids), 500):
+        rows = Task.objects.using(database.alias()).filter(pk__in=task_ids[start : start + 500])
+        for pk, state, attempt, holder, seq, messages in rows.values_list(*names):
+            found[pk] = Committed(pk, state, attempt, bool(holder), seq, messages)
+    return found
