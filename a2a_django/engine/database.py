@@ -45,7 +45,13 @@ def close_connections() -> None:
 def check_connections() -> None:
     """Drop the calling thread's connections that have failed or were left inside a transaction."""
     for connection in connections.all(initialized_only=True):
-        if connection.in_atomic_block or (connection.errors_occurred and not connection.is_usable()):
+        if connection.in_atomic_block:
+            connection.close()
+            del connections[connection.alias]  # closing alone leaves it inside the block, useless for ever
+        elif connection.connection is not None and (
+            connection.autocommit != connection.settings_dict["AUTOCOMMIT"]
+            or (connection.errors_occurred and not connection.is_usable())
+        ):
             connection.close()
         else:
             connection.errors_occurred = False
@@ -60,49 +66,61 @@ class ThreadPool(Executor):
         self._queue: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._threads: set[threading.Thread] = set()
-        self._idle = 0
+        #: Threads that wait for work, less the work that waits for them.
+        self._free = 0
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Run ``fn`` on one of the threads."""
         future: Future[T] = Future()
         with self._lock:
             self._queue.put((future, lambda: fn(*args, **kwargs)))
-            if self._idle < self._queue.qsize() and len(self._threads) < self._size:
-                thread = threading.Thread(target=self._work, name=self._name, daemon=True)
-                self._threads.add(thread)
-                thread.start()
+            self._free -= 1
+            if self._free < 0 and len(self._threads) < self._size:
+                self._start()
         return future
+
+    def _start(self) -> None:
+        thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+        self._threads.add(thread)
+        self._free += 1
+        thread.start()
 
     def _work(self) -> None:
         try:
             while True:
-                with self._lock:
-                    self._idle += 1
                 try:
                     item = self._queue.get(timeout=IDLE_SECONDS)
                 except queue.Empty:
-                    item = None
-                with self._lock:
-                    self._idle -= 1
-                    if item is None and self._queue.empty():
-                        self._threads.discard(threading.current_thread())
-                        return
+                    with self._lock:
+                        if self._queue.empty():
+                            self._free -= 1
+                            self._threads.discard(threading.current_thread())
+                            return
+                    continue
                 if item is None:
-                    continue
-                future, call = item
-                if not future.set_running_or_notify_cancel():
-                    continue
-                try:
-                    result = call()
-                except BaseException as error:  # handed to whoever waits
-                    future.set_exception(error)
-                else:
-                    future.set_result(result)
-                finally:
-                    del item, future, call
-                    check_connections()
+                    break
+                self._carry_out(*item)
+                del item
+                with self._lock:
+                    self._free += 1
+            with self._lock:  # told to end; what was handed in meanwhile needs somebody
+                self._threads.discard(threading.current_thread())
+                if not self._threads and not self._queue.empty():
+                    self._start()
         finally:
             close_connections()
+
+    @staticmethod
+    def _carry_out(future: Future[Any], call: Callable[[], Any]) -> None:
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
+            result = call()
+        except BaseException as error:  # handed to whoever waits
+            future.set_exception(error)
+        else:
+            future.set_result(result)
+        check_connections()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the threads after what waits; a later ``submit`` starts new ones."""
@@ -110,6 +128,7 @@ class ThreadPool(Executor):
             threads = list(self._threads)
             for _ in threads:
                 self._queue.put(None)
+                self._free -= 1
         if wait:
             for thread in threads:
                 if thread is not threading.current_thread():
