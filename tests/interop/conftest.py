@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterator
+from contextlib import ExitStack
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +19,14 @@ import pytest
 
 from tests.acceptance.servers import running, scripted_site
 from tests.interop.live_site import Live
+from tests.live import Site
 
 HERE = Path(__file__).resolve().parent
+SERVER = os.environ.get("A2A_INTEROP_SERVER", "uvicorn")
+
+
+def pytest_report_header() -> str:
+    return f"a2a-sdk {version('a2a-sdk')} and the @a2a-js/sdk of package-lock.json against {SERVER}"
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -30,19 +38,21 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.fixture(scope="session")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    """The three variants of the scripted site and the site with several agents, each in a process of its own."""
-    server = os.environ.get("A2A_INTEROP_SERVER", "uvicorn")
+    """The scripted site's variants, the site with several agents and the example site, each in a process of its own."""
     folder = tmp_path_factory.mktemp("interop")
-    with running(server, "sqlite", folder) as (servers, keys):
-        site = replace(
+    with running(SERVER, "sqlite", folder) as (scripted, keys), ExitStack() as stack:
+        several = replace(
             scripted_site("main", f"sqlite:///{folder / 'several.sqlite3'}", folder),
             settings="tests.interop.several.settings",
             name="several",
         )
-        site.manage("migrate", "--verbosity", "0")
-        site.manage("scriptedusers", *keys.values())
-        with site.server(server) as several:
-            yield Live({**servers, "several": several}, keys)
+        several.manage("migrate", "--verbosity", "0")
+        several.manage("scriptedusers", *keys.values())
+        data = {"EXAMPLE_DATA_DIR": str(folder), "EXAMPLE_DATABASE_URL": ""}
+        shop = Site("example_project.settings", folder, data, name="shop")
+        shop.manage("preparedemo")
+        more = {site.name: stack.enter_context(site.server(SERVER)) for site in (several, shop)}
+        yield Live({**scripted, **more}, keys)
 
 
 @pytest.hookimpl(wrapper=True)

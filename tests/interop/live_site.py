@@ -10,9 +10,10 @@ from tests.live import LiveProcess
 
 @dataclass(frozen=True)
 class Live:
-    """The processes by name: the scripted site's "main", "plain" and "strict", and the site with "several" agents.
+    """The processes by name, and the API keys of alice and bob.
 
-    ``keys`` are the API keys of alice and bob, good for all of them.
+    "main", "plain" and "strict" are the scripted site's variants, "several" is the site with several agents; the keys
+    are good for these. "shop" is the example site, open to everybody.
     """
 
     processes: Mapping[str, LiveProcess]

@@ -16,7 +16,7 @@ from a2a.types import AgentCard, GetExtendedAgentCardRequest
 from a2a.utils.constants import TransportProtocol
 
 from tests.interop.live_site import Live
-from tests.interop.python.sdk import Connect, collect, request
+from tests.interop.python.sdk import Connect, collect, replay, request, sent, state_of, states, texts
 
 
 async def resolved(url: str, path: str | None = None) -> AgentCard:
@@ -80,3 +80,17 @@ async def test_the_extended_card_has_more_and_serves_on(connect: Connect) -> Non
 async def test_a_card_without_extended_card_stays_the_card(connect: Connect) -> None:
     connection = await connect("plain")
     assert await connection.client.get_extended_agent_card(GetExtendedAgentCardRequest()) == connection.card
+
+
+async def test_the_example_site_talks_to_a_client_that_knows_nothing_but_its_address(connect: Connect) -> None:
+    client = (await connect("shop", user=None, streaming=False)).client
+    order = await sent(client, "Where is order 1003?")
+    assert state_of(order.status.state) == "COMPLETED"
+    assert "1003" in texts(order.artifacts[0])[0]
+    asked = await sent(client, "Where is my order?")
+    assert state_of(asked.status.state) == "INPUT_REQUIRED"
+    assert state_of((await sent(client, "1003", task=asked)).status.state) == "COMPLETED"
+    reader = (await connect("shop", user=None)).client
+    events = await collect(reader.send_message(request("Please do a stocktake")))
+    assert states(events)[-1] == "COMPLETED"
+    assert all("in stock" in text for text in texts(replay(events).artifacts[0]))

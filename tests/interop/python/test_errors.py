@@ -39,7 +39,8 @@ from a2a.types import (
 )
 from a2a.utils.errors import JSONParseError
 
-from tests.interop.python.sdk import Connect, collect, extensions, request, sent, state_of
+from tests.interop.live_site import Live
+from tests.interop.python.sdk import Connect, collect, connected, extensions, request, sent, state_of
 
 UNKNOWN = "01890a5d-ac96-774b-bcce-b302099a8057"
 REQUIRED, OPTIONAL = "https://e.example/ext/a/v1", "https://e.example/ext/b/v1"
@@ -247,18 +248,16 @@ async def test_parse_error(connect: Connect, binding: str) -> None:
             await sent(client, "copy", new_data_part({"n": 4711}))
 
 
-async def test_invalid_request(connect: Connect, binding: str) -> None:
-    if binding != "JSONRPC":
-        pytest.skip("HTTP+JSON has no envelope that could be wrong")
+async def test_invalid_request(live: Live) -> None:
+    """Of JSON-RPC only: HTTP+JSON has no envelope that could be wrong."""
     for key, value in (("jsonrpc", "1.0"), ("id", {"no": "id"}), ("method", 7), ("params", "text")):
 
         def rewrite(body: bytes, key: str = key, value: object = value) -> bytes:
             return json.dumps({**json.loads(body), key: value}).encode()
 
-        client = (await connect(rewrite=rewrite)).client
-        with pytest.raises((InvalidRequestError, InvalidParamsError)) as caught:
-            await client.get_task(GetTaskRequest(id=UNKNOWN))
-        assert isinstance(caught.value, InvalidParamsError if key == "params" else InvalidRequestError)
+        async with connected(live, "main", "JSONRPC", rewrite=rewrite) as connection:
+            with pytest.raises(InvalidParamsError if key == "params" else InvalidRequestError):
+                await connection.client.get_task(GetTaskRequest(id=UNKNOWN))
 
 
 async def test_a_body_that_is_too_large(connect: Connect, binding: str) -> None:

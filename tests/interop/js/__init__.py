@@ -1,0 +1,1 @@
+"""The client of @a2a-js/sdk."""

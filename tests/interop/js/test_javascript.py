@@ -1,0 +1,86 @@
+"""Runs the checks of the JavaScript client in node, once over each binding; every check is a test here."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.interop.live_site import Live
+
+HERE = Path(__file__).resolve().parent
+SDK = "@a2a-js/sdk"
+INSTALL_SECONDS = 120
+RUN_SECONDS = 300
+
+#: The names of the checks as the sources have them, so that they can be chosen with -k before anything runs.
+CHECKS = [
+    name
+    for source in sorted(HERE.glob("*.checks.mjs"))
+    for name in re.findall(r"^check\('([^']+)'", source.read_text(encoding="utf-8"), re.MULTILINE)
+]
+
+Report = dict[str, str | None]
+
+
+def command(name: str) -> str:
+    """Return the path of node or npm; fail the test without."""
+    return shutil.which(name) or pytest.fail(f"{name} is missing: the JavaScript client needs node 20 or newer and npm")
+
+
+@pytest.fixture(scope="session")
+def installed() -> None:
+    """Install what package-lock.json says, if it is not there yet."""
+    wanted = json.loads((HERE / "package.json").read_text(encoding="utf-8"))["dependencies"][SDK]
+    found = HERE / "node_modules" / SDK / "package.json"
+    if found.exists() and json.loads(found.read_text(encoding="utf-8"))["version"] == wanted:
+        return
+    done = subprocess.run(
+        [command("npm"), "ci"], cwd=HERE, capture_output=True, text=True, check=False, timeout=INSTALL_SECONDS
+    )
+    if done.returncode:
+        pytest.fail(f"npm ci failed:\n{done.stdout}{done.stderr}")
+
+
+@pytest.fixture(scope="session")
+def reports(live: Live, installed: None) -> Callable[[str], Report]:
+    """Return a function that runs all checks over a binding, once, and gives each one's error, or None."""
+
+    @cache
+    def run(binding: str) -> Report:
+        order = {"binding": binding, "urls": live.urls, "keys": dict(live.keys)}
+        done = subprocess.run(
+            [command("node"), "main.mjs"],
+            cwd=HERE,
+            input=json.dumps(order),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=RUN_SECONDS,
+        )
+        results = [json.loads(line) for line in done.stdout.splitlines()]
+        if done.returncode or not results:
+            pytest.fail(f"node ended with {done.returncode} after {len(results)} checks:\n{done.stderr}")
+        return {each["name"]: None if each["passed"] else each["error"] for each in results}
+
+    return run
+
+
+@pytest.mark.parametrize("binding", ["JSONRPC", "HTTP+JSON"], ids=["jsonrpc", "rest"])
+@pytest.mark.parametrize("name", CHECKS, ids=[name.replace(" ", "_") for name in CHECKS])
+def test_javascript(reports: Callable[[str], Report], binding: str, name: str) -> None:
+    report = reports(binding)
+    assert name in report, "the check did not run"
+    if (error := report[name]) is not None:
+        pytest.fail(error, pytrace=False)
+
+
+@pytest.mark.parametrize("binding", ["JSONRPC", "HTTP+JSON"], ids=["jsonrpc", "rest"])
+def test_every_check_is_a_test(reports: Callable[[str], Report], binding: str) -> None:
+    assert set(reports(binding)) == set(CHECKS)
