@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from a2a_django import engine
 from a2a_django.conf import a2a_settings
@@ -142,10 +144,8 @@ async def _begin(call: CallContext, incoming: Incoming, history_length: int | No
     create = CreateTask(task, incoming, here.journal.holder)
     reader = here.feed.reader(task.pk)
     try:
-        accepted: Accepted | None = None
-        if agent.mode == "task":
-            accepted = await here.journal.submit(create)
-        run = here.runner.begin(
+        begin = partial(
+            here.runner.begin,
             agent,
             task_id=task.pk,
             context_id=context_id,
@@ -153,10 +153,13 @@ async def _begin(call: CallContext, incoming: Incoming, history_length: int | No
             user=call.user,
             owner=call.owner,
             tenant=call.tenant,
-            accepted=accepted,
             references=references,
             create=create if agent.mode == "auto" else None,
         )
+        accepted: Accepted | None = None
+        if agent.mode == "task":
+            accepted = await _made(here.journal.submit(create), begin)
+        run = begin(accepted=accepted)
         if accepted is None:
             answer = await _first(run)
             if isinstance(answer, Reply):
@@ -176,6 +179,15 @@ async def _begin(call: CallContext, incoming: Incoming, history_length: int | No
     return Started(made.pk, text, reader, turn, {**first, "history": [history_wire]})
 
 
+async def _made(making: asyncio.Future[Accepted], begin: Callable[..., Run]) -> Accepted:
+    """Wait for a task to be made. If the caller leaves meanwhile, it is made all the same, and has to be run."""
+    try:
+        return await asyncio.shield(making)
+    except asyncio.CancelledError:
+        making.add_done_callback(lambda made: None if made.exception() else begin(accepted=made.result()))
+        raise
+
+
 async def _first(run: Run) -> Accepted | Reply:
     """Wait for the first thing an agent does; the run goes on when the caller leaves."""
     return await asyncio.shield(run.first)
@@ -187,27 +199,27 @@ async def _continue(call: CallContext, incoming: Incoming, history_length: int |
     task_id = incoming.wire["taskId"]
     reader = here.feed.reader(task_id)
     try:
-        accepted = await here.journal.submit(
-            AcceptMessage(
-                task_id,
-                incoming,
-                agent=call.agent.slug,
-                owner=call.owner,
-                context_id=incoming.wire.get("contextId", ""),
-                holder=here.journal.holder,
-            )
+        job = AcceptMessage(
+            task_id,
+            incoming,
+            agent=call.agent.slug,
+            owner=call.owner,
+            context_id=incoming.wire.get("contextId", ""),
+            holder=here.journal.holder,
         )
-        return await asyncio.shield(asyncio.ensure_future(_go_on(call, accepted, incoming, reader, history_length)))
+        return await asyncio.shield(asyncio.ensure_future(_go_on(call, job, incoming, reader, history_length)))
     except BaseException:
         reader.close()
         raise
 
 
 async def _go_on(
-    call: CallContext, accepted: Accepted, incoming: Incoming, reader: Reader, history_length: int | None
+    call: CallContext, job: AcceptMessage, incoming: Incoming, reader: Reader, history_length: int | None
 ) -> Started:
-    """Start the run that an accepted message has brought about. Not to be interrupted: the task is ours by now."""
+    """Take a message in and start the run that it brings about. Not to be interrupted: once accepted, the task is ours
+    to run."""
     here = engine.get()
+    accepted = await here.journal.submit(job)
     message = accepted.start or accepted.message
     is_mine = message.position == accepted.message.position
     past = await database.read(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 
 from a2a_django import engine
@@ -56,7 +57,8 @@ async def cancel_task(call: CallContext, request: Wire) -> str:
     Raises ``TaskNotFoundError``, ``TaskNotCancelableError``.
     """
     job = CancelTask(request["id"], agent=call.agent.slug, owner=call.owner)
-    await engine.get().runner.cancel(job, call.agent)
+    # Once the task is cancelled its run has to be told, also when the caller leaves meanwhile.
+    await asyncio.shield(asyncio.ensure_future(engine.get().runner.cancel(job, call.agent)))
     return (await _snapshot(call, request["id"])).text
 
 
