@@ -16,7 +16,7 @@ from tests.interop.live_site import Live
 
 HERE = Path(__file__).resolve().parent
 SDK = "@a2a-js/sdk"
-INSTALL_SECONDS = 120
+NODE = 20
 RUN_SECONDS = 300
 
 #: The names of the checks as the sources have them, so that they can be chosen with -k before anything runs.
@@ -29,34 +29,33 @@ CHECKS = [
 Report = dict[str, str | None]
 
 
-def command(name: str) -> str:
-    """Return the path of node or npm; fail the test without."""
-    return shutil.which(name) or pytest.fail(f"{name} is missing: the JavaScript client needs node 20 or newer and npm")
-
-
 @pytest.fixture(scope="session")
-def installed() -> None:
-    """Install what package-lock.json says, if it is not there yet."""
+def node() -> str:
+    """Return the path of node, with what package-lock.json says installed. Fails without node or npm."""
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node is None or npm is None:
+        pytest.fail(f"The JavaScript client needs node {NODE} or newer and npm")
+    found = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    if int(found.removeprefix("v").partition(".")[0]) < NODE:
+        pytest.fail(f"The JavaScript client needs node {NODE} or newer; this is {found}")
     wanted = json.loads((HERE / "package.json").read_text(encoding="utf-8"))["dependencies"][SDK]
-    found = HERE / "node_modules" / SDK / "package.json"
-    if found.exists() and json.loads(found.read_text(encoding="utf-8"))["version"] == wanted:
-        return
-    done = subprocess.run(
-        [command("npm"), "ci"], cwd=HERE, capture_output=True, text=True, check=False, timeout=INSTALL_SECONDS
-    )
-    if done.returncode:
-        pytest.fail(f"npm ci failed:\n{done.stdout}{done.stderr}")
+    package = HERE / "node_modules" / SDK / "package.json"
+    if not package.exists() or json.loads(package.read_text(encoding="utf-8"))["version"] != wanted:
+        done = subprocess.run([npm, "ci"], cwd=HERE, capture_output=True, text=True, check=False, timeout=RUN_SECONDS)
+        if done.returncode:
+            pytest.fail(f"npm ci failed:\n{done.stdout}{done.stderr}")
+    return node
 
 
 @pytest.fixture(scope="session")
-def reports(live: Live, installed: None) -> Callable[[str], Report]:
+def reports(node: str, live: Live) -> Callable[[str], Report]:
     """Return a function that runs all checks over a binding, once, and gives each one's error, or None."""
 
     @cache
     def run(binding: str) -> Report:
         order = {"binding": binding, "urls": live.urls, "keys": dict(live.keys)}
         done = subprocess.run(
-            [command("node"), "main.mjs"],
+            [node, "main.mjs"],
             cwd=HERE,
             input=json.dumps(order),
             capture_output=True,
