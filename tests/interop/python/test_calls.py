@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import Any
 
 from a2a.client import Client
@@ -57,10 +56,8 @@ async def test_an_agent_may_answer_with_a_message(connect: Connect) -> None:
 
 async def test_a_send_that_returns_immediately_is_followed_by_polling(connect: Connect) -> None:
     client = (await connect(streaming=False, polling=True)).client
-    before = time.monotonic()
     task = await sent(client, "slow 8")
     assert state_of(task.status.state) in {"SUBMITTED", "WORKING"}
-    assert time.monotonic() - before < 8 * 0.2
     done = await ended(client, task)
     assert state_of(done.status.state) == "COMPLETED"
     assert texts(done.artifacts[0]) == [f"tick-{i}" for i in range(8)]
