@@ -31,9 +31,9 @@ PROTOCOL_VERSION: Final = "1.0"
 class CardBase:
     """Where the protocol is reached.
 
-    ``url`` is the root of the site including any script prefix, without trailing slash (``https://host/prefix``);
-    ``path`` the place of the endpoints below it (``/a2a``). ``streaming`` is False where the server cannot hold a
-    stream open (WSGI); the card then says so.
+    ``url`` is the root of the site including any script prefix, without trailing slash (``https://host/prefix``), or ""
+    where that is unknown; ``path`` the place of the endpoints below it (``/a2a``). ``streaming`` is False where the
+    server cannot hold a stream open (WSGI); the card then says so.
     """
 
     url: str
@@ -71,8 +71,12 @@ def configured_base() -> CardBase:
     """Return the base as ``A2A["BASE_URL"]`` and the site's urls have it. Raises ``ImproperlyConfigured`` without."""
     if not a2a_settings.BASE_URL:
         raise ImproperlyConfigured('A2A["BASE_URL"] is needed to write a card outside of a request')
-    path = reverse("a2a_django:jsonrpc").removeprefix(get_script_prefix().rstrip("/")).rstrip("/")
-    return CardBase(a2a_settings.BASE_URL.rstrip("/"), path)
+    return CardBase(a2a_settings.BASE_URL.rstrip("/"), endpoint_path())
+
+
+def endpoint_path() -> str:
+    """Return where the site's urls have the endpoints. Raises ``NoReverseMatch`` for a site without them."""
+    return reverse("a2a_django:jsonrpc").removeprefix(get_script_prefix().rstrip("/")).rstrip("/")
 
 
 def build_card(agent: Agent, base: CardBase, *, streaming: bool = True, tenant: str | None = None) -> Wire:
@@ -111,8 +115,8 @@ def build_card(agent: Agent, base: CardBase, *, streaming: bool = True, tenant: 
 
 
 def interfaces(base: CardBase, tenant: str) -> Iterable[Wire]:
-    """Return the interfaces in order of preference (R-198, R-199)."""
-    addresses = [("JSONRPC", base.endpoint + "/"), ("HTTP+JSON", base.endpoint)]
+    """Return the interfaces in order of preference (R-198, R-199), those of which the address is known."""
+    addresses = [("JSONRPC", base.endpoint + "/"), ("HTTP+JSON", base.endpoint)] if base.url else []
     if a2a_settings.GRPC_URL:
         addresses.append(("GRPC", a2a_settings.GRPC_URL))  # a bare host:port (D-02)
     for binding, url in addresses:

@@ -16,7 +16,7 @@ import queue
 import threading
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Executor, Future
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, ParamSpec, TypeVar
 
 from asgiref.sync import SyncToAsync, ThreadSensitiveContext
@@ -190,8 +190,7 @@ def agent_threads() -> ThreadPool:
     return pools.get("agent", a2a_settings.AGENT_THREADS)
 
 
-@asynccontextmanager
-async def agent_database() -> AsyncIterator[None]:
+def agent_database() -> AbstractAsyncContextManager[None]:
     """Inside, ``await Model.objects.aget()`` and every thread-sensitive ``sync_to_async`` use the package's threads.
 
     Otherwise all agents of the process would share one thread (and wait for one another), or own one each (and a
@@ -199,10 +198,21 @@ async def agent_database() -> AsyncIterator[None]:
     meeting the same thread again; between two awaits of the asynchronous ORM nothing does, because a transaction
     cannot span them.
     """
+    return _thread_sensitive_on(pools.get("orm", a2a_settings.DATABASE_THREADS))
+
+
+def access_database() -> AbstractAsyncContextManager[None]:
+    """The same for a call that is no request of Django's, so that nobody gives it a thread: for the site's access
+    classes, which may block, and therefore on threads that nothing else waits for."""
+    return _thread_sensitive_on(pools.get("access", a2a_settings.AGENT_THREADS))
+
+
+@asynccontextmanager
+async def _thread_sensitive_on(pool: ThreadPool) -> AsyncIterator[None]:
     context = ThreadSensitiveContext()
     async with context:
         executors = SyncToAsync.context_to_thread_executor
-        executors[context] = pools.get("orm", a2a_settings.DATABASE_THREADS)
+        executors[context] = pool
         try:
             yield
         finally:
