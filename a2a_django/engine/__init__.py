@@ -5,6 +5,7 @@ Nothing is started at import: a process that serves no A2A call has no thread, n
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import os
 import sys
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from a2a_django.engine.journal import Journal
     from a2a_django.engine.runner import Runner
     from a2a_django.engine.watch import Watch
+
+#: So long the process waits at its end for what was cancelled.
+EXIT_SECONDS = 2.0
 
 _lock = threading.Lock()
 _engine: Engine | None = None
@@ -80,5 +84,24 @@ def _after_fork() -> None:
         database.pools.forget()
 
 
-atexit.register(shutdown)
+def _at_exit() -> None:
+    _end_daphne()
+    shutdown()
+
+
+def _end_daphne() -> None:
+    """End what is left on daphne's loop, which daphne stops but neither empties nor closes.
+
+    Tasks of open streams would be destroyed in any order when the interpreter ends, and Python 3.11 crashes over that.
+    """
+    loop: asyncio.AbstractEventLoop | None = getattr(sys.modules.get("daphne.server"), "twisted_loop", None)
+    if loop is None or loop.is_running() or loop.is_closed():
+        return
+    if tasks := asyncio.all_tasks(loop):
+        for task in tasks:
+            task.cancel()
+        loop.run_until_complete(asyncio.wait(tasks, timeout=EXIT_SECONDS))
+
+
+atexit.register(_at_exit)
 os.register_at_fork(after_in_child=_after_fork)
