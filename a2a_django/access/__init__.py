@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from a2a_django.access.identity import Identity, owner_of
 from a2a_django.access.keys import APIKeyAuthentication, create_api_key
-from a2a_django.access.policy import PolicyView, authenticate, challenge_for, permit
+from a2a_django.access.policy import PolicyView, authenticate, challenge_for, permit, recognise
 from a2a_django.access.tenants import RESERVED_TENANTS, resolve_agent
 
 __all__ = [
@@ -17,5 +17,6 @@ __all__ = [
     "create_api_key",
     "owner_of",
     "permit",
+    "recognise",
     "resolve_agent",
 ]

@@ -1,6 +1,6 @@
 """One HTTP exchange without a framework: what a carrier hands to a binding, and what it gets back.
 
-The carriers (Django's views, later the Channels consumers) authenticate, read the body and make an ``Exchange``; the
+The carriers (Django's views, the Channels consumers) authenticate, read the body and make an ``Exchange``; the
 bindings (``jsonrpc``, ``rest``) make an ``Answer`` or a ``StreamAnswer`` of it. Both sides stay testable alone.
 """
 

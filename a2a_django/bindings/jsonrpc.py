@@ -25,8 +25,13 @@ from a2a_django.protocol.errors import (
     A2AError,
     InvalidParamsError,
     InvalidRequestError,
+    MethodNotAllowedError,
     MethodNotFoundError,
     ParseError,
+    PermissionDeniedError,
+    RequestTooLargeError,
+    ThrottledError,
+    UnauthenticatedError,
 )
 
 BINDING: Final = "JSONRPC"
@@ -34,10 +39,24 @@ BINDING: Final = "JSONRPC"
 #: The one operation that returns nothing; its result has to be there all the same (D-16).
 RETURNS_NOTHING: Final = "DeleteTaskPushNotificationConfig"
 
+#: Errors before the body is read, which are told with the id all the same if it stands near the body's beginning.
+REFUSED_UNREAD: Final = (UnauthenticatedError, PermissionDeniedError, ThrottledError, RequestTooLargeError)
+
+_ALLOW: Final = ("POST", "OPTIONS")
+
 _DECODER: Final = json.JSONDecoder()
 _OPENING, _COLON, _COMMA = (re.compile(rf"[ \t\r\n]*{mark}[ \t\r\n]*") for mark in (r"\{", ":", ","))
 
 _HEADERS: Final = {"Content-Type": JSON, "Cache-Control": "no-store"}
+
+
+def other_verb(method: str) -> Answer | None:
+    """Return the answer to any verb but POST (None); no credentials are needed: browsers ask OPTIONS without."""
+    if method == "POST":
+        return None
+    if method == "OPTIONS":
+        return Answer(200, {"Allow": ", ".join(_ALLOW), "Content-Type": "text/plain"}, b"")
+    return refuse(MethodNotAllowedError(_ALLOW))
 
 
 async def handle(exchange: Exchange) -> Answer | StreamAnswer:

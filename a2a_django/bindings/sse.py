@@ -83,11 +83,12 @@ _closing: set[asyncio.Task[None]] = set()
 
 
 class Frames:
-    """The frames of one stream, as bytes ready to be sent; an asynchronous iterator.
+    """The frames of one stream, as bytes ready to be sent; an asynchronous iterator, or ``frame`` after ``frame``.
 
     ``head`` and ``tail`` go around each event (the JSON-RPC envelope), ``error`` writes the envelope of an error that
-    happens when the stream has already begun. The stream ends with the producer, after such an error, or quietly after
-    ``STREAM_SECONDS`` (the caller may subscribe again).
+    happens when the stream has already begun. The stream ends with the producer or after such an error. The iterator
+    also fills silence with comments, and ends quietly after ``STREAM_SECONDS`` (the caller may subscribe again); who
+    asks for ``frame`` sees to both.
 
     ``aclose`` ends it from the loop. ``close`` does the same from any thread; it is there because Django closes a
     response whose client has left before the first frame in a thread, without ever having asked for a frame.
@@ -141,10 +142,26 @@ class Frames:
             await self.aclose()
             raise
         except Exception as error:
-            self._failed = True
-            return f"event: error\ndata: {self._error(as_a2a(error))}\n\n".encode("ascii")
+            return self._failure(error)
         await self.aclose()
         raise StopAsyncIteration
+
+    async def frame(self) -> bytes | None:
+        """Return the next frame when it is there, None at the end. May be cancelled; close the frames all the same."""
+        try:
+            while not (self._closed or self._failed):
+                texts = await self._events.__anext__()
+                if texts:
+                    return self._frame(texts)
+        except StopAsyncIteration:
+            pass
+        except Exception as error:
+            return self._failure(error)
+        return None
+
+    def _failure(self, error: Exception) -> bytes:
+        self._failed = True
+        return f"event: error\ndata: {self._error(as_a2a(error))}\n\n".encode("ascii")
 
     def _frame(self, texts: list[str]) -> bytes:
         between = self._ending + self._opening

@@ -10,11 +10,11 @@ from django.core.exceptions import SuspiciousOperation
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse, UnreadablePostError
 from django.http.response import HttpResponseBase
-from django.utils.encoding import escape_uri_path
 
 from a2a_django.access import Identity
 from a2a_django.agents.cards import CardBase
-from a2a_django.bindings.http import HEAD_BYTES, Answer, Exchange, StreamAnswer, segments
+from a2a_django.bindings import addresses
+from a2a_django.bindings.http import HEAD_BYTES, Answer, Exchange, StreamAnswer
 from a2a_django.bindings.sse import Frames
 from a2a_django.bindings.views.threads import release_request_thread
 from a2a_django.conf import a2a_settings
@@ -79,6 +79,7 @@ def read_body(request: HttpRequest) -> bytes:
         except UnreadablePostError:
             raise InvalidRequestError("The request body could not be read") from None
     if len(body) > limit:
+        request._body = body[:HEAD_BYTES]  # for ``read_head``; the rest is not needed any more
         raise RequestTooLargeError(f"Request body too large: {limit} bytes are the limit")
     request.close()  # a stream may follow and last for hours; the spooled body need not
     return body
@@ -95,29 +96,10 @@ def read_head(request: HttpRequest) -> bytes:
     return head
 
 
-def segments_below(request: HttpRequest, count: int) -> tuple[str, ...]:
-    """Return the decoded segments of the path that belong to the protocol: the last ``count`` of Django's decoded path.
-
-    Where the server tells how the path looked before it was decoded, an encoded slash does not divide segments.
-    """
-    below = "/".join(request.path_info.split("/")[-count:])
-    raw = _raw_path(request)
-    if "%" in raw:
-        decoded = segments(raw)
-        length = -1
-        for start in range(len(decoded) - 1, -1, -1):
-            length += len(decoded[start]) + 1
-            if length == len(below) and "/".join(decoded[start:]) == below:
-                return decoded[start:]
-            if length >= len(below):
-                break
-    return tuple(below.split("/"))
-
-
-def _raw_path(request: HttpRequest) -> str:
+def raw_path(request: HttpRequest) -> str:
+    """Return the path before it was decoded, "" where the server does not tell."""
     if isinstance(request, ASGIRequest):
-        raw: bytes = request.scope.get("raw_path") or b""
-        return raw.decode("ascii", "replace")
+        return addresses.raw_path(request.scope)
     uri: str = request.META.get("RAW_URI") or request.META.get("REQUEST_URI") or ""
     return uri.partition("?")[0]
 
@@ -134,12 +116,7 @@ def base_of(request: HttpRequest, endpoint: str) -> CardBase:
             url = f"{request.scheme}://{request.get_host()}{request.META.get('SCRIPT_NAME', '').rstrip('/')}"
         except SuspiciousOperation:
             raise InvalidRequestError("Invalid Host header") from None
-    return _base(url, endpoint, is_asgi(request))
-
-
-@lru_cache(maxsize=256)
-def _base(url: str, endpoint: str, streaming: bool) -> CardBase:
-    return CardBase(url.rstrip("/"), str(escape_uri_path(endpoint)), streaming)
+    return addresses.base_at(url, endpoint, is_asgi(request))
 
 
 def exchange_of(request: HttpRequest, identity: Identity, path: tuple[str, ...], endpoint: str) -> Exchange:

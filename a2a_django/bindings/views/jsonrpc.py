@@ -10,29 +10,18 @@ from django.views.decorators.csrf import csrf_exempt
 
 from a2a_django.access import authenticate
 from a2a_django.bindings import jsonrpc
-from a2a_django.bindings.http import Answer
 from a2a_django.bindings.views.carrier import answered, exchange_of, read_head, response_of
-from a2a_django.protocol.errors import (
-    MethodNotAllowedError,
-    PermissionDeniedError,
-    RequestTooLargeError,
-    ThrottledError,
-    UnauthenticatedError,
-)
-
-_ALLOW = ("POST", "OPTIONS")
 
 
 async def view(request: HttpRequest) -> HttpResponseBase:
     """Answer a JSON-RPC call: the caller first, the body after (D-14)."""
-    if request.method != "POST":
-        if request.method == "OPTIONS":
-            return response_of(Answer(200, {"Allow": ", ".join(_ALLOW), "Content-Type": "text/plain"}, b""))
-        return response_of(jsonrpc.refuse(MethodNotAllowedError(_ALLOW)))
+    other = jsonrpc.other_verb(request.method or "")
+    if other is not None:
+        return response_of(other)
     try:
         identity = await authenticate(request)
         exchange = exchange_of(request, identity, (), request.path_info.rstrip("/"))
-    except (UnauthenticatedError, PermissionDeniedError, ThrottledError, RequestTooLargeError) as error:
+    except jsonrpc.REFUSED_UNREAD as error:
         return response_of(jsonrpc.refuse(error, jsonrpc.peek_id(read_head(request))))
     except Exception as error:
         return response_of(jsonrpc.refuse(error))

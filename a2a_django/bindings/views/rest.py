@@ -14,8 +14,8 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from a2a_django.access import Identity, PolicyView, authenticate
-from a2a_django.bindings import rest
-from a2a_django.bindings.views.carrier import MetaHeaders, answered, exchange_of, response_of, segments_below
+from a2a_django.bindings import addresses, rest
+from a2a_django.bindings.views.carrier import MetaHeaders, answered, exchange_of, raw_path, response_of
 
 
 class RestView(PolicyView):
@@ -37,8 +37,8 @@ class RestView(PolicyView):
                 identity = Identity(AnonymousUser(), "")
             else:
                 identity = await authenticate(request, self)
-            endpoint = "/".join(request.path_info.split("/")[:-count])
-            exchange = exchange_of(request, identity, segments_below(request, count), endpoint)
+            path = addresses.segments_below(request.path_info, raw_path(request), count)
+            exchange = exchange_of(request, identity, path, addresses.endpoint_above(request.path_info, count))
         except Exception as error:
             return response_of(rest.refuse(error, MetaHeaders(request.META)))
         return await answered(request, rest.handle, exchange)
