@@ -93,4 +93,6 @@ A2A: dict[str, Any] = {
     # admin), or list the REST framework classes that your site has already.
     "AUTHENTICATION_CLASSES": [],
     "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
+    # Where `manage.py rungrpc` is reached from outside; with it the card lists gRPC.
+    "GRPC_URL": os.environ.get("EXAMPLE_GRPC_URL") or None,
 }
