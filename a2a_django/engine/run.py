@@ -397,9 +397,6 @@ class Run:
         if asyncio._get_running_loop() is self.loop:
             self._answer(answer)  # at once: a run that ends in the same step must not be taken for one without answer
         else:
-            if _running_loop() is self.loop:
-            self._answer(answer)  # at once: the run may be over in the same step
-        else:
             self.loop.call_soon_threadsafe(self._answer, answer)
 
     def _answer(self, reply: Reply) -> None:
@@ -420,13 +417,6 @@ class Run:
         return history.conversation(
             self.context_id, agent=self.agent.slug, owner=self.owner, task_id=self.task_id, but=len(self.past)
         )
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
 
 
 class _Answer:
