@@ -80,18 +80,20 @@ class Batch:
 
     # ------------------------------------------------------------------------------------------------ loading
 
-    def load(self, task_ids: Collection[str], artifact_keys: Collection[tuple[str, str]]) -> None:
+    def load(
+        self, task_ids: Collection[str], artifact_keys: Collection[tuple[str, str]], *, wait: bool = False
+    ) -> None:
         """Lock and read the tasks, and the artifacts that the jobs are about to extend.
 
-        Rows locked by others are passed over instead of waited for, where the database can do that: the transaction
-        of one task (a site's own, maybe a long one) must not hold up all others.
+        Without ``wait``, rows locked by others are passed over, where the database can do that: the transaction of
+        one task (a site's own, maybe a long one) must not hold up all others.
         """
         if not task_ids:
             return
         ids = sorted(task_ids)
-        self.tasks = lock(self.using, len(ids))(ids)
+        self.tasks = lock(self.using, len(ids), wait)(ids)
         missing = [pk for pk in ids if pk not in self.tasks]
-        if missing and connections[self.using].features.has_select_for_update_skip_locked:
+        if missing and not wait and connections[self.using].features.has_select_for_update_skip_locked:
             rows = Task.objects.using(self.using).filter(pk__in=missing)
             self.locked = frozenset(rows.values_list("pk", flat=True))
         keys = [pair for pair in artifact_keys if pair[0] in self.tasks and self.tasks[pair[0]].artifact_count]

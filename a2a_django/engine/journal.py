@@ -25,6 +25,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Any, TypeVar
 
 from django.db import DatabaseError, InterfaceError, OperationalError, connections, router, transaction
@@ -45,6 +46,8 @@ MAX_BATCH = 500
 #: How long a database that is locked or away is waited for.
 PATIENCE_SECONDS = 20.0
 LINGER_SECONDS = 2.0
+#: How often a task that somebody else holds is tried.
+ASIDE_SECONDS = 0.005
 #: Tallies of writers: one shard per process; jobs inside a site's transaction use one of the upper half.
 WRITER_SHARDS = 16
 
@@ -64,6 +67,8 @@ class Journal:
     def __init__(self, deliver: Callable[[list[Committed]], Deliveries]) -> None:
         self._deliver = deliver
         self._jobs: deque[Job[object]] = deque()
+        #: Jobs of tasks that others hold, by task; used by the writing thread alone.
+        self._aside: dict[str, deque[Job[object]]] = {}
         self._wake = threading.Condition()
         self._thread: threading.Thread | None = None
         self._closing = False
@@ -93,18 +98,14 @@ class Journal:
         """Carry out a job in the caller's own transaction; it is committed or rolled back with it."""
         using = router.db_for_write(Task)
         shard = WRITER_SHARDS + secrets.randbelow(WRITER_SHARDS)
-        while True:
-            try:
-                with transaction.atomic(using=using):
-                    batch = Batch(using, shard)
-                    self._load(batch, (job,))
-                    result = job.apply(batch)
-                    batch.save()
-                break
-            except Locked:
-                time.sleep(0.005)
+        with transaction.atomic(using=using):
+            batch = Batch(using, shard)
+            # Waiting is left to the database: it notices when two transactions wait for each other.
+            self._load(batch, (job,), wait=True)
+            result = job.apply(batch)
+            batch.save()
         done = batch.committed()
-        transaction.on_commit(lambda: tell_loops(self._deliver(done)), using=using)
+        transaction.on_commit(lambda: tell_loops(self._tell(done)), using=using)
         return result
 
     def _put(self, job: Job[R]) -> None:
@@ -123,23 +124,48 @@ class Journal:
     def _run(self) -> None:
         try:
             while jobs := self._next():
-                later = self._carry_out(jobs)
-                if later:
-                    with self._wake:
-                        self._jobs.extendleft(reversed(later))
-                    time.sleep(0.005)
+                self._put_aside(jobs, self._carry_out(jobs))
         finally:
             close_connections()
 
     def _next(self) -> list[Job[object]]:
-        """Wait for jobs and take them; an empty list ends the thread, which happens when there is nothing to do."""
+        """Wait for jobs and take them; an empty list ends the thread, which happens when there is nothing to do.
+
+        Of each task that was held by others the oldest job is tried again; the rest of it keeps its place behind.
+        """
         with self._wake:
-            if not self._jobs and not self._closing:
-                self._wake.wait(LINGER_SECONDS)
-            jobs = [self._jobs.popleft() for _ in range(min(len(self._jobs), MAX_BATCH))]
+            if not self._jobs and (self._aside or not self._closing):
+                self._wake.wait(ASIDE_SECONDS if self._aside else LINGER_SECONDS)
+            jobs = [self._aside[task_id][0] for task_id in islice(self._aside, MAX_BATCH // 2)]
+            while self._jobs and len(jobs) < MAX_BATCH:
+                job = self._jobs.popleft()
+                if job.task_id in self._aside:
+                    self._aside[job.task_id].append(job)
+                else:
+                    jobs.append(job)
             if not jobs:
                 self._thread = None
             return jobs
+
+    def _put_aside(self, jobs: list[Job[object]], later: list[Job[object]]) -> None:
+        """Keep the jobs whose tasks were held, in order, and release those of tasks that are free again."""
+        if not self._aside and not later:
+            return
+        held = {job.task_id for job in later}
+        for job in jobs:
+            if job.task_id not in self._aside:
+                continue
+            waiting = self._aside.pop(job.task_id)
+            if job.task_id in held:
+                self._aside[job.task_id] = waiting  # behind the others, so that all get their turn
+            else:
+                waiting.popleft()
+                with self._wake:
+                    self._jobs.extendleft(reversed(waiting))
+        tried = {id(waiting[0]) for waiting in self._aside.values()}
+        for job in later:
+            if id(job) not in tried:
+                self._aside.setdefault(job.task_id, deque()).append(job)
 
     def _carry_out(self, jobs: list[Job[object]]) -> list[Job[object]]:
         """Carry the jobs out, wake their callers, and return those whose tasks were locked by others."""
@@ -161,7 +187,7 @@ class Journal:
                 done, later = self._one_by_one(jobs, error)
                 break
         waiting = set(map(id, later))
-        told = self._deliver(done)
+        told = self._tell(done)
         for job in jobs:
             if id(job) in waiting:
                 continue
@@ -172,6 +198,13 @@ class Journal:
         tell_loops(told)
         return later
 
+    def _tell(self, done: list[Committed]) -> Deliveries:
+        try:
+            return self._deliver(done)
+        except Exception:  # what is committed is committed; readers that were not told find it by themselves
+            logger.exception("Readers could not be told of a commit")
+            return {}
+
     def _one_by_one(self, jobs: list[Job[object]], error: Exception) -> tuple[list[Committed], list[Job[object]]]:
         if len(jobs) == 1:
             logger.error("The journal could not write", exc_info=error)
@@ -179,7 +212,11 @@ class Journal:
             return [], []
         done: list[Committed] = []
         later: list[Job[object]] = []
+        held: set[str] = set()
         for job in jobs:
+            if job.task_id in held:
+                later.append(job)
+                continue
             try:
                 some, locked = self._transaction([job])
             except DatabaseError as failure:
@@ -192,6 +229,7 @@ class Journal:
             else:
                 done += some
                 later += locked
+                held.update(waiting.task_id for waiting in locked)
         return done, later
 
     def _transaction(self, jobs: list[Job[object]]) -> tuple[list[Committed], list[Job[object]]]:
@@ -217,7 +255,7 @@ class Journal:
         return batch.committed(), later
 
     @staticmethod
-    def _load(batch: Batch, jobs: Iterable[Job[Any]]) -> None:
+    def _load(batch: Batch, jobs: Iterable[Job[Any]], *, wait: bool = False) -> None:
         connection = connections[batch.using]
         if connection.vendor == "sqlite" and getattr(connection, "transaction_mode", None) not in (
             "IMMEDIATE",
@@ -229,7 +267,7 @@ class Journal:
         made = {job.task_id for job in jobs if job.creates}
         ids = {job.task_id for job in jobs if job.task_id not in made}
         keys = {(job.task_id, key) for job in jobs if (key := job.artifact_key()) is not None}
-        batch.load(ids, keys)
+        batch.load(ids, keys, wait=wait)
 
     def close(self) -> None:
         """Carry out what waits, then end the thread and close its connections."""

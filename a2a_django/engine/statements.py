@@ -95,12 +95,13 @@ def _columns(using: str, model: type[models.Model], names: Sequence[str], *, quo
 class Lock:
     """SELECT ... FOR UPDATE of a number of tasks: what the ORM makes of it, compiled once for each number."""
 
-    def __init__(self, using: str, count: int) -> None:
+    def __init__(self, using: str, count: int, wait: bool) -> None:
         connection = connections[using]
         places = [f"{number:036}" for number in range(count)]
         rows = Task.objects.using(using).filter(pk__in=places).order_by("pk")
         if connection.features.has_select_for_update:
-            rows = rows.select_for_update(skip_locked=connection.features.has_select_for_update_skip_locked)
+            skip = not wait and connection.features.has_select_for_update_skip_locked
+            rows = rows.select_for_update(skip_locked=skip)
         compiler = rows.query.get_compiler(using)
         with transaction.atomic(using=using):  # compiling FOR UPDATE asks for a transaction
             self._sql, params = compiler.as_sql()
@@ -114,7 +115,7 @@ class Lock:
         self._using = using
 
     def __call__(self, ids: Sequence[str]) -> dict[str, Task]:
-        """Return the tasks that exist and that nobody else holds, by id."""
+        """Return the tasks that exist and (unless waited for) that nobody else holds, by id."""
         connection = connections[self._using]
         found: dict[str, Task] = {}
         with connection.cursor() as cursor:
@@ -130,6 +131,6 @@ class Lock:
 
 
 @lru_cache(maxsize=512)
-def lock(using: str, count: int) -> Lock:
-    """Return the statement for ``count`` tasks."""
-    return Lock(using, count)
+def lock(using: str, count: int, wait: bool) -> Lock:
+    """Return the statement for ``count`` tasks; ``wait``: for those that others hold."""
+    return Lock(using, count, wait)
