@@ -208,7 +208,7 @@ def folded(events: list[dict[str, Any]]) -> dict[str, Any]:
 async def until(condition: Callable[[], Any]) -> Any:
     """Wait until ``condition`` (asked again and again, in a database thread) is true; its value."""
     async with asyncio.timeout(WAIT):
-        while not (value := await database.run(condition)):
+        while not (value := await database.run(condition)):  # noqa: ASYNC110 - rows wake nobody
             await asyncio.sleep(0.005)
     return value
 
@@ -216,7 +216,7 @@ async def until(condition: Callable[[], Any]) -> Any:
 async def quiet() -> None:
     """Wait until this process runs nothing."""
     async with asyncio.timeout(WAIT):
-        while engine.get().runner._runs or engine.get().runner._background:
+        while engine.get().runner._runs or engine.get().runner._background:  # noqa: ASYNC110
             await asyncio.sleep(0.005)
 
 
