@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models.signals import post_delete
+from django.db.models.signals import pre_delete
 from django.dispatch import receiver
 
 from a2a_django.engine.journal import WRITER_SHARDS
 from a2a_django.engine.statements import add_to_tally
 from a2a_django.models import Task
+from a2a_django.protocol.states import TERMINAL
 
 
-@receiver(post_delete, sender=Task, dispatch_uid="a2a_django.tally")
+@receiver(pre_delete, sender=Task, dispatch_uid="a2a_django.tally")
 def count_out(sender: type[Task], instance: Task, using: str, **kwargs: Any) -> None:
-    """Take a deleted task out of its owner's totals."""
-    if instance.is_terminal:
-        add_to_tally(using, instance.agent, instance.owner, instance.state, WRITER_SHARDS, -1)
+    """Take a task that is about to be deleted out of its owner's totals.
+
+    Runs inside the transaction of the deletion. The row is locked and looked at again: the task may have ended, or
+    have been deleted by somebody else, since ``instance`` was read.
+    """
+    rows = Task.objects.using(using).select_for_update().filter(pk=instance.pk)
+    state = rows.values_list("state", flat=True).first()
+    if state in TERMINAL:
+        add_to_tally(using, instance.agent, instance.owner, state, WRITER_SHARDS, -1)
