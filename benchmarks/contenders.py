@@ -1,10 +1,10 @@
-"""The two servers under test: how each is started and its database prepared."""
+"""The servers under test: how each is started and its database prepared."""
 
 from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import psycopg
 
@@ -22,6 +22,7 @@ class Contender:
     path: str = "/a2a/"  # of the JSON-RPC endpoint
     options: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
+    measures: tuple[str, ...] = ("send", "stream", "list")
 
     def serve(self, database: Database) -> Server:
         """The server on that database, to be used in a `with` block."""
@@ -29,6 +30,7 @@ class Contender:
 
 
 SDK = Contender("a2a-sdk", "benchmarks.sdk.server:app", "benchmarks.sdk.fill")
+SDK_MEMORY = replace(SDK, name="a2a-sdk-memory", environment={"BENCH_STORE": "memory"}, measures=("send",))
 OURS = Contender(
     "a2a-django",
     "benchmarks.site.asgi:application",
@@ -36,11 +38,14 @@ OURS = Contender(
     options=("--lifespan", "off"),
     environment={"DJANGO_SETTINGS_MODULE": "benchmarks.site.settings"},
 )
-CONTENDERS = (SDK, OURS)
+CONSUMERS = replace(
+    OURS, name="a2a-django-consumers", app="benchmarks.site.consumers:application", measures=("send", "stream")
+)
+CONTENDERS = (SDK, SDK_MEMORY, OURS, CONSUMERS)
 
 
 class Templates:
-    """Prepared databases, made once for each contender, kind and number of stored tasks."""
+    """Prepared databases, made once for each way to fill them, kind and number of stored tasks."""
 
     def __init__(self, databases: Databases) -> None:
         self._databases = databases
@@ -48,7 +53,7 @@ class Templates:
 
     def get(self, contender: Contender, kind: str, tasks: int = 0) -> Database:
         """A database with the contender's tables and `tasks` stored tasks. Copy it, do not serve from it."""
-        key = (contender.name, kind, tasks)
+        key = (contender.fill, kind, tasks)
         if key not in self._made:
             database = self._databases.empty(kind, "template")
             run_module(contender.fill, str(tasks), environment=contender.environment | database.environment())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from django.utils.encoding import escape_uri_path
 
@@ -52,7 +53,7 @@ def segments_below(path_info: str, raw: str, count: int) -> tuple[str, ...]:
     return tuple(below.split("/"))
 
 
-def raw_path(scope: dict[str, object]) -> str:
+def raw_path(scope: Mapping[str, Any]) -> str:
     """Return the undecoded path of an ASGI request, "" where the server does not tell."""
-    raw = scope.get("raw_path") or b""
-    return raw.decode("ascii", "replace") if isinstance(raw, bytes) else ""
+    raw: bytes = scope.get("raw_path") or b""
+    return raw.decode("ascii", "replace")

@@ -6,13 +6,15 @@ are the fewest that the SDK's own interface allows: the task, the artifact's chu
 
 from __future__ import annotations
 
+import os
+
 from a2a.helpers import new_task_from_user_message, new_text_part
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.server.request_handlers import DefaultRequestHandler
 from a2a.server.routes.agent_card_routes import create_agent_card_routes
 from a2a.server.routes.jsonrpc_routes import create_jsonrpc_routes
-from a2a.server.tasks import TaskUpdater
+from a2a.server.tasks import InMemoryTaskStore, TaskUpdater
 from a2a.types.a2a_pb2 import AgentCapabilities, AgentCard, AgentInterface, AgentSkill
 from starlette.applications import Starlette
 
@@ -57,7 +59,8 @@ def create_app() -> Starlette:
         default_output_modes=["text/plain"],
         skills=[AgentSkill(id="echo", name="Echo", description="Echoes.", tags=["bench"])],
     )
-    handler = DefaultRequestHandler(agent_executor=BenchExecutor(), task_store=create_store(), agent_card=card)
+    store = InMemoryTaskStore() if os.environ.get("BENCH_STORE") == "memory" else create_store()
+    handler = DefaultRequestHandler(agent_executor=BenchExecutor(), task_store=store, agent_card=card)
     return Starlette(routes=[*create_jsonrpc_routes(handler, "/a2a/"), *create_agent_card_routes(card)])
 
 

@@ -1,11 +1,9 @@
-"""Requests against Django's own ASGI handler, made as a server makes them: with real threads and connections."""
+"""Requests against an ASGI application, made as a server makes them: with real threads and connections."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import Any
-
-from django.core.handlers.asgi import ASGIHandler
 
 
 class AsgiCall:
@@ -13,6 +11,7 @@ class AsgiCall:
 
     def __init__(
         self,
+        application: Any,
         method: str,
         path: str,
         *,
@@ -22,6 +21,7 @@ class AsgiCall:
         raw_path: str | None = None,
     ) -> None:
         sent = {"host": "testserver", "content-type": "application/json", "a2a-version": "1.0", **(headers or {})}
+        self._application = application
         self._scope: dict[str, Any] = {
             "type": "http",
             "asgi": {"version": "3.0"},
@@ -41,7 +41,7 @@ class AsgiCall:
         self.task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> AsgiCall:
-        self.task = asyncio.create_task(ASGIHandler()(self._scope, self._received.get, self._sent.put))
+        self.task = asyncio.create_task(self._application(self._scope, self._received.get, self._sent.put))
         return self
 
     async def __aexit__(self, *exc: object) -> None:

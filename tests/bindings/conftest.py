@@ -11,8 +11,17 @@ from django.test import AsyncClient
 
 from a2a_django import Agent, Skill
 from a2a_django.agents import TaskContext, registry
+from tests.bindings.carriers import CARRIERS, Carrier
 
 VERSION = {"A2A-Version": "1.0"}
+
+
+@pytest.fixture(params=list(CARRIERS))
+def carrier(request: pytest.FixtureRequest) -> Iterator[Carrier]:
+    """Each carrier in turn. What the consumers may leave to the site, a test has to take out of ``passed_on``."""
+    made = CARRIERS[request.param]()
+    yield made
+    assert not made.passed_on
 
 
 class Echo(Agent):

@@ -17,6 +17,7 @@ from rest_framework.views import APIView
 
 from a2a_django import Agent
 from a2a_django.access import create_api_key
+from tests.bindings.carriers import Carrier
 from tests.bindings.conftest import envelope, message, rest, rpc
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("echo")]
@@ -29,8 +30,8 @@ def closed(settings: Settings) -> None:
 
 
 @pytest.fixture
-def client() -> AsyncClient:
-    return AsyncClient()
+def client(carrier: Carrier) -> AsyncClient:
+    return carrier.client()
 
 
 async def key_of(name: str) -> dict[str, str]:

@@ -13,14 +13,15 @@ from pytest_django import Settings
 
 from a2a_django import Agent
 from a2a_django.bindings.cards import STARTED
+from tests.bindings.carriers import Carrier
 from tests.bindings.conftest import Echo
 
 CARD = "/.well-known/agent-card.json"
 
 
 @pytest.fixture
-def client() -> AsyncClient:
-    return AsyncClient()
+def client(carrier: Carrier) -> AsyncClient:
+    return carrier.client()
 
 
 def urls(response: Any) -> list[tuple[str, str, str]]:
@@ -131,12 +132,13 @@ def test_under_wsgi_the_card_says_that_there_are_no_streams() -> None:
 
 
 @pytest.mark.usefixtures("echo")
-async def test_a_host_that_is_not_served_is_json_too(client: AsyncClient, settings: Settings) -> None:
+async def test_a_host_that_is_not_served_is_json_too(client: AsyncClient, carrier: Carrier, settings: Settings) -> None:
     settings.ALLOWED_HOSTS = ["shop.example"]
     settings.MIDDLEWARE = []
     response = await client.get(CARD)
     assert response.status_code == 400
     assert json.loads(response.content)["error"]["status"] == "INVALID_ARGUMENT"
+    carrier.passed_on.clear()
 
 
 def tenants(tenant: str) -> str | None:

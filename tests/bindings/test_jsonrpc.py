@@ -11,14 +11,15 @@ from pytest_django import Settings
 
 from a2a_django import Agent, Extension
 from a2a_django.bindings import jsonrpc, sse
+from tests.bindings.carriers import Carrier
 from tests.bindings.conftest import envelope, events, message, rpc
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("echo")]
 
 
 @pytest.fixture
-def client() -> AsyncClient:
-    return AsyncClient(enforce_csrf_checks=True)
+def client(carrier: Carrier) -> AsyncClient:
+    return carrier.client(enforce_csrf_checks=True)
 
 
 def error_of(response: Any, *, status: int = 200, id: Any = "t1") -> dict[str, Any]:
@@ -287,10 +288,13 @@ async def test_an_unexpected_error_is_logged_and_not_shown(
     assert "NoneType" in caplog.text
 
 
-async def test_a_host_that_is_not_served_is_a_client_error(client: AsyncClient, settings: Settings) -> None:
+async def test_a_host_that_is_not_served_is_a_client_error(
+    client: AsyncClient, carrier: Carrier, settings: Settings
+) -> None:
     settings.MIDDLEWARE = []
     settings.ALLOWED_HOSTS = ["shop.example"]
     assert error_of(await rpc(client, envelope("ListTasks")), id=None)["code"] == -32600
+    carrier.passed_on.clear()
     settings.ALLOWED_HOSTS = ["testserver"]
     assert "result" in json.loads((await rpc(client, envelope("ListTasks"))).content)
 

@@ -15,14 +15,15 @@ from a2a_django import Agent, Extension
 from a2a_django.bindings import sse
 from a2a_django.bindings.rest import route
 from tests.bindings.asgi import AsgiCall
+from tests.bindings.carriers import Carrier
 from tests.bindings.conftest import Echo, events, message, rest
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("echo")]
 
 
 @pytest.fixture
-def client() -> AsyncClient:
-    return AsyncClient(enforce_csrf_checks=True)
+def client(carrier: Carrier) -> AsyncClient:
+    return carrier.client(enforce_csrf_checks=True)
 
 
 def error_of(response: Any, status: int, reason: str | None = None) -> dict[str, Any]:
@@ -138,9 +139,9 @@ async def test_unknown_paths_are_json_and_no_redirect(client: AsyncClient, verb:
     ],
 )
 @pytest.mark.parametrize("prefix", ["/a2a/", "/%61%32a/", "/pre%2Ffix/a2a/"])
-async def test_the_path_as_the_server_received_it_decides(raw: str, reason: str, prefix: str) -> None:
+async def test_the_path_as_the_server_received_it_decides(carrier: Carrier, raw: str, reason: str, prefix: str) -> None:
     """Django's path is decoded; raw_path is what servers give beside it."""
-    async with AsgiCall("GET", f"/a2a/{unquote(raw)}", raw_path=prefix + raw) as call:
+    async with AsgiCall(carrier.application(), "GET", f"/a2a/{unquote(raw)}", raw_path=prefix + raw) as call:
         assert (await call.head())[0] == 404
         assert json.loads(await call.body())["error"]["details"][0]["reason"] == reason
 

@@ -1,4 +1,4 @@
-"""Streams behind Django's ASGI handler: no thread, no connection, and nothing left when the client leaves."""
+"""Streams behind an ASGI application: no thread, no connection, and nothing left when the client leaves."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ from a2a_django import Agent
 from a2a_django.agents import TaskContext
 from a2a_django.bindings import sse
 from a2a_django.bindings.views.carrier import EventStreamResponse
+from a2a_django.engine import database
 from tests.bindings.asgi import AsgiCall
+from tests.bindings.carriers import Carrier
 from tests.bindings.conftest import Echo, envelope, message, rpc
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -59,13 +61,14 @@ def patient(register: Callable[[Agent], Agent]) -> Agent:
     return register(Patient())
 
 
-def stream(text: str = "go") -> AsgiCall:
-    return AsgiCall("POST", "/a2a/", body=envelope("SendStreamingMessage", {"message": message(text)}).encode())
+def stream(carrier: Carrier, text: str = "go") -> AsgiCall:
+    body = envelope("SendStreamingMessage", {"message": message(text)}).encode()
+    return AsgiCall(carrier.application(), "POST", "/a2a/", body=body)
 
 
 def request_threads() -> int:
-    """Threads that asgiref made for requests."""
-    return sum(thread.name.startswith("ThreadPoolExecutor") for thread in threading.enumerate())
+    """Threads that asgiref made for requests, and those of the consumers' access classes."""
+    return sum(thread.name.startswith(("ThreadPoolExecutor", "a2a-access")) for thread in threading.enumerate())
 
 
 async def settle(condition: Callable[[], bool]) -> None:
@@ -88,7 +91,10 @@ def synchronous(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Call
 
 @pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("middleware", [[], [SYNC_MIDDLEWARE]])
-async def test_open_streams_hold_neither_threads_nor_connections(settings: Settings, middleware: list[str]) -> None:
+async def test_open_streams_hold_neither_threads_nor_connections(
+    carrier: Carrier, settings: Settings, middleware: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "IDLE_SECONDS", 0.1)
     settings.MIDDLEWARE = [*settings.MIDDLEWARE, *middleware]
     settings.A2A = {
         **settings.A2A,
@@ -97,7 +103,7 @@ async def test_open_streams_hold_neither_threads_nor_connections(settings: Setti
     before = request_threads()
     async with AsyncExitStack() as stack:
         for _ in range(12):
-            call = await stack.enter_async_context(stream())
+            call = await stack.enter_async_context(stream(carrier))
             status, headers = await call.head()
             assert (status, headers["content-type"]) == (200, "text/event-stream")
             assert b'"task"' in await call.chunk()
@@ -105,16 +111,16 @@ async def test_open_streams_hold_neither_threads_nor_connections(settings: Setti
         assert len(used) == 12
         assert all(each.connection is None for each in used)
         assert sse.places.taken == 12
-        async with AsgiCall("POST", "/a2a/", body=envelope("ListTasks").encode()) as call:
+        async with AsgiCall(carrier.application(), "POST", "/a2a/", body=envelope("ListTasks").encode()) as call:
             assert (await call.head())[0] == 200
             assert json.loads(await call.body())["result"]["totalSize"] == 12
     await settle(lambda: sse.places.taken == 0)
-    assert request_threads() <= before
+    await settle(lambda: request_threads() <= before)
 
 
 @pytest.mark.usefixtures("patient")
-async def test_a_client_that_leaves_while_the_stream_waits_is_noticed() -> None:
-    async with stream() as call:
+async def test_a_client_that_leaves_while_the_stream_waits_is_noticed(carrier: Carrier) -> None:
+    async with stream(carrier) as call:
         await call.head()
         assert b'"task"' in await call.chunk()
         assert sse.places.taken == 1
@@ -122,8 +128,8 @@ async def test_a_client_that_leaves_while_the_stream_waits_is_noticed() -> None:
 
 
 @pytest.mark.usefixtures("patient")
-async def test_a_client_that_left_before_the_first_frame_leaves_nothing_behind() -> None:
-    call = stream()
+async def test_a_client_that_left_before_the_first_frame_leaves_nothing_behind(carrier: Carrier) -> None:
+    call = stream(carrier)
     call._sent = asyncio.Queue(maxsize=1)  # the server takes the head and nothing more
     async with call:
         await settle(lambda: call._sent.full())
@@ -153,20 +159,22 @@ def dropping(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callabl
     return middleware
 
 
-async def test_gzip_leaves_streams_alone(register: Callable[[Agent], Agent], settings: Settings) -> None:
+async def test_gzip_leaves_streams_alone(
+    carrier: Carrier, register: Callable[[Agent], Agent], settings: Settings
+) -> None:
     register(Echo())
     settings.MIDDLEWARE = ["django.middleware.gzip.GZipMiddleware", *settings.MIDDLEWARE]
     sent = {"accept-encoding": "gzip"}
     body = envelope("SendStreamingMessage", {"message": message("hi " * 1000)}).encode()
-    async with AsgiCall("POST", "/a2a/", body=body, headers=sent) as call:
+    async with AsgiCall(carrier.application(), "POST", "/a2a/", body=body, headers=sent) as call:
         assert (await call.head())[1]["content-encoding"] == "identity"
         assert (await call.body()).startswith(b"data: {")
 
 
 @pytest.mark.usefixtures("patient")
-async def test_a_silent_stream_says_that_it_is_alive(settings: Settings) -> None:
+async def test_a_silent_stream_says_that_it_is_alive(carrier: Carrier, settings: Settings) -> None:
     settings.A2A = {**settings.A2A, "KEEPALIVE_SECONDS": 0.05}
-    async with stream() as call:
+    async with stream(carrier) as call:
         await call.head()
         while (await call.chunk()) != sse.KEEPALIVE:
             pass

@@ -1,0 +1,43 @@
+"""Which requests are answered by consumers, and by which; everything else is the site's."""
+
+from __future__ import annotations
+
+from a2a_django.bindings.consumers.asgi import AsgiApplication, Receive, Scope, Send
+from a2a_django.bindings.consumers.calls import CONSUMERS
+from a2a_django.bindings.consumers.consumer import HttpConsumer
+from a2a_django.bindings.consumers.requests import headers_of
+from a2a_django.bindings.consumers.site import find_address, script_prefix, visit_of
+
+
+class Application:
+    """An ASGI 3 application: consumers for the protocol's addresses, ``site`` for everything else."""
+
+    def __init__(self, site: AsgiApplication) -> None:
+        self.site = site
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request or pass it on."""
+        consumer = consumer_for(scope)
+        await (self.site if consumer is None else consumer)(scope, receive, send)
+
+
+def consumer_for(scope: Scope) -> HttpConsumer | None:
+    """Return the consumer that answers a request, None for one that the site has to see.
+
+    To that belong the protocol's own addresses when the request is one that the site's settings refuse or redirect.
+    """
+    if scope["type"] != "http":
+        return None
+    path: str = scope["path"]
+    if "a2a" not in path and not path.endswith("/agent-card.json"):
+        return None
+    address = find_address(path, script_prefix(scope))
+    if address is None:
+        return None
+    try:
+        query = scope.get("query_string", b"").decode()
+    except UnicodeDecodeError:
+        return None
+    headers = headers_of(scope)
+    visit = visit_of(scope, headers)
+    return None if visit is None else CONSUMERS[address.kind](address, visit, headers, query)

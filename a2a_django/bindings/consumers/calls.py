@@ -1,0 +1,77 @@
+"""The consumers of the three kinds of addresses."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.contrib.auth.models import AnonymousUser
+from django.http import HttpRequest
+from rest_framework.views import APIView
+
+from a2a_django.access import Identity
+from a2a_django.bindings import addresses, cards, jsonrpc, rest
+from a2a_django.bindings.consumers.consumer import HttpConsumer, Reply
+from a2a_django.bindings.http import Answer, Exchange
+
+
+class JSONRPCConsumer(HttpConsumer):
+    """The address of JSON-RPC."""
+
+    told_with_head = jsonrpc.REFUSED_UNREAD
+
+    async def at_once(self) -> Answer | None:
+        """Return the answer to every verb but POST."""
+        return jsonrpc.other_verb(self.scope["method"])
+
+    async def handle(self, exchange: Exchange) -> Reply:
+        """Carry out a call."""
+        return await jsonrpc.handle(exchange)
+
+    def refuse(self, error: Exception, head: bytes) -> Answer:
+        """Return an error, with the id of the call if it stands near the body's beginning."""
+        return jsonrpc.refuse(error, jsonrpc.peek_id(head) if isinstance(error, self.told_with_head) else "null")
+
+
+class RestConsumer(HttpConsumer):
+    """The addresses of HTTP+JSON, also those that do not exist."""
+
+    async def identify(self) -> Identity:
+        """Return who is calling; of OPTIONS that is not asked, browsers send it without credentials."""
+        if self.scope["method"] == "OPTIONS":
+            return Identity(AnonymousUser(), "")
+        return await self.caller()
+
+    def path(self) -> tuple[str, ...]:
+        """Return the decoded segments that belong to the protocol."""
+        return addresses.segments_below(self.address.path_info, addresses.raw_path(self.scope), self.address.below)
+
+    async def handle(self, exchange: Exchange) -> Reply:
+        """Carry out a request."""
+        return await rest.handle(exchange)
+
+    def refuse(self, error: Exception, head: bytes) -> Answer:
+        """Return an error."""
+        return rest.refuse(error, self.headers)
+
+    def policy_view(self, request: HttpRequest) -> APIView | None:
+        """Return the view that stands in ``urls.py``, as Django would have made it for this request."""
+        match = self.address.match
+        made: Any = match.func
+        view: APIView = made.cls(**made.initkwargs)
+        view.setup(request, *match.args, **match.kwargs)
+        return view
+
+
+class CardConsumer(HttpConsumer):
+    """The addresses of the agent cards, which are public."""
+
+    async def at_once(self) -> Answer | None:
+        """Return the card, or that there is none."""
+        return await cards.handle(self.scope["method"], self.address.tenant, self.headers, self.base())
+
+
+CONSUMERS: Final[dict[str, type[HttpConsumer]]] = {
+    "jsonrpc": JSONRPCConsumer,
+    "rest": RestConsumer,
+    "card": CardConsumer,
+}
