@@ -18,6 +18,7 @@ from types import TracebackType
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 40
 STOP_SECONDS = 15
+CARD_PATH = "/.well-known/agent-card.json"
 
 #: How each server is started, with the flags that the README tells for a clean stop. {app} is the package of the site.
 SERVERS: Mapping[str, Sequence[str]] = {
@@ -43,6 +44,7 @@ SERVERS: Mapping[str, Sequence[str]] = {
         "{port}",
         "{app}.wsgi:application",
     ],
+    "grpc": ["manage.py", "rungrpc", "127.0.0.1:{port}", "--grace", "2"],
 }
 
 
@@ -53,8 +55,9 @@ class LiveError(Exception):
 class LiveProcess:
     """A server process that is ready inside the ``with`` block.
 
-    ``{port}`` in the command becomes a free port; the process is ready when the path ``ready`` answers 200. Output goes
-    to the file ``log``. Raises ``LiveError`` when the process does not get ready, or does not end in order on SIGTERM.
+    ``{port}`` in the command becomes ``port``, or a free one; the process is ready when the path ``ready`` answers 200,
+    without a path when somebody listens on the port. Output goes to the file ``log``. Raises ``LiveError`` when the
+    process does not get ready, or does not end in order on SIGTERM.
     """
 
     def __init__(
@@ -64,9 +67,10 @@ class LiveProcess:
         cwd: Path,
         environment: Mapping[str, str],
         log: Path,
-        ready: str = "/.well-known/agent-card.json",
+        ready: str | None = CARD_PATH,
+        port: int | None = None,
     ) -> None:
-        self.port = free_port()
+        self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = log
         self._command = [part.replace("{port}", str(self.port)) for part in command]
@@ -75,6 +79,11 @@ class LiveProcess:
 
     def __enter__(self) -> LiveProcess:
         """Start the process and wait for it."""
+        self.start()
+        return self
+
+    def start(self) -> None:
+        """Start the process, also again after ``kill``, and wait until it is ready."""
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 self._command,
@@ -86,28 +95,40 @@ class LiveProcess:
                 start_new_session=True,
             )
         deadline = time.monotonic() + START_SECONDS
-        while not answers(self.url + self._ready):
+        while not self._is_ready():
             if self._process.poll() is not None or time.monotonic() > deadline:
-                self._kill()
+                self.kill()
                 raise LiveError(f"{self._command} did not start\n{self.tail()}")
             time.sleep(0.05)
-        return self
+
+    def _is_ready(self) -> bool:
+        return listens(self.port) if self._ready is None else answers(self.url + self._ready)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        """Send SIGTERM and wait; a process that stays is ended the hard way and reported."""
+        self.stop()
+
+    def stop(self) -> None:
         """Send SIGTERM and wait; a process that stays is ended the hard way and reported."""
         assert self._process is not None
         self._process.send_signal(signal.SIGTERM)
         try:
             self._process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
-            self._kill()
+            self.kill()
             raise LiveError(f"{self._command} did not stop on SIGTERM\n{self.tail()}") from None
         if self._process.returncode not in (0, -signal.SIGTERM):
             raise LiveError(f"{self._command} ended with {self._process.returncode} on SIGTERM\n{self.tail()}")
 
-    def _kill(self) -> None:
+    def signal(self, number: int) -> None:
+        """Send a signal to the process."""
+        assert self._process is not None
+        self._process.send_signal(number)
+
+    def kill(self) -> None:
+        """End the process and its children with SIGKILL, if it still runs."""
         if self._process is not None and self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
@@ -141,11 +162,19 @@ class Site:
             raise LiveError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
         return done.stdout
 
-    def server(self, kind: str, *, app: str = "example_project") -> LiveProcess:
-        """Return the process of this site under one of ``SERVERS``, not started yet."""
+    def server(
+        self, kind: str, *, app: str = "example_project", name: str = "", port: int | None = None
+    ) -> LiveProcess:
+        """Return a process of this site under one of ``SERVERS``, not started yet; ``name`` is that of its log."""
         command = [sys.executable, *(part.replace("{app}", app) for part in SERVERS[kind])]
-        log = self.folder / f"{self.name}.log"
-        return LiveProcess(command, cwd=self.root, environment=self._environment(), log=log)
+        return LiveProcess(
+            command,
+            cwd=self.root,
+            environment=self._environment(),
+            log=self.folder / f"{name or self.name}.log",
+            ready=None if kind == "grpc" else CARD_PATH,
+            port=port,
+        )
 
 
 def free_port() -> int:
@@ -154,6 +183,13 @@ def free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def listens(port: int) -> bool:
+    """Return whether somebody takes connections on a port of the loopback interface."""
+    with socket.socket() as probe:
+        probe.settimeout(2)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def answers(url: str) -> bool:

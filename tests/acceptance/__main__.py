@@ -1,4 +1,4 @@
-"""``python -m tests.acceptance [--server daphne] [--database sqlite] [pytest arguments]``."""
+"""``python -m tests.acceptance [--server daphne] [--database sqlite] [--cluster [--redis]] [pytest arguments]``."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import tempfile
 from pathlib import Path
 
 from tests.acceptance import deselected
-from tests.acceptance.servers import running
-from tests.live import ROOT, LiveError, LiveProcess
+from tests.acceptance.servers import Plan, Running, running
+from tests.live import ROOT, LiveError
 
 
 def main() -> int:
@@ -19,6 +19,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.acceptance", description=main.__doc__)
     parser.add_argument("--server", choices=["daphne", "uvicorn", "hypercorn", "granian"], default="daphne")
     parser.add_argument("--database", choices=["sqlite", "postgres"], default="sqlite")
+    parser.add_argument(
+        "--cluster",
+        action="store_true",
+        help="two ASGI processes and a gRPC process on one database; runs the gRPC and cluster cases",
+    )
+    parser.add_argument(
+        "--redis",
+        nargs="?",
+        default="",
+        const=os.environ.get("A2A_TEST_REDIS_URL", "redis://127.0.0.1:6379/0"),
+        metavar="URL",
+        help="let the processes ring each other through this Redis (address also: A2A_TEST_REDIS_URL)",
+    )
     parser.add_argument(
         "--blackbox",
         type=Path,
@@ -31,14 +44,15 @@ def main() -> int:
         parser.error(f"no black-box suite in {options.blackbox}")
     with tempfile.TemporaryDirectory(prefix="a2a-acceptance-") as folder:
         try:
-            return run(options, Path(folder), rest)
+            plan = Plan(options.server, options.database, options.cluster, options.redis)
+            return run(plan, options.blackbox, Path(folder), rest, everything=options.all)
         except LiveError as error:
             print(error, file=sys.stderr)
             return 70
 
 
-def run(options: argparse.Namespace, folder: Path, rest: list[str]) -> int:
-    with running(options.server, options.database, folder) as (servers, keys):
+def run(plan: Plan, blackbox: Path, folder: Path, rest: list[str], *, everything: bool) -> int:
+    with running(plan, folder) as servers:
         command = [
             sys.executable,
             "-m",
@@ -49,33 +63,37 @@ def run(options: argparse.Namespace, folder: Path, rest: list[str]) -> int:
             "no:django",
             "-p",
             "no:asyncio",
-            str(options.blackbox),
+            str(blackbox),
         ]
-        if not options.all:
-            command += ["-m", " and ".join(f"not {mark}" for mark in deselected.MARKS)]
-            command += [f"--deselect={case}" for case in deselected.cases(options.server)]
+        if not everything:
+            command += ["-m", deselected.marks(plan.cluster)]
+            command += [f"--deselect={case}" for case in deselected.cases(plan.server)]
         command += rest
-        print(f"== acceptance: {options.server}, {options.database}", flush=True)
-        found = environment(servers, keys, options.database, folder)
-        code = subprocess.run(command, cwd=options.blackbox.parent, env=found, check=False).returncode
+        print(f"== acceptance: {plan}", flush=True)
+        found = environment(servers, plan, folder)
+        code = subprocess.run(command, cwd=blackbox.parent, env=found, check=False).returncode
         if code:
-            for server in servers.values():
-                print(server.tail(), file=sys.stderr)
+            for log in servers.logs():
+                print(log, file=sys.stderr)
         return code
 
 
-def environment(servers: dict[str, LiveProcess], keys: dict[str, str], database: str, folder: Path) -> dict[str, str]:
+def environment(servers: Running, plan: Plan, folder: Path) -> dict[str, str]:
     """Return the variables by which the suite finds the servers and the users."""
     found = {
-        "A2A_CARD_URL": f"{servers['main'].url}/.well-known/agent-card.json",
-        "A2A_AUTH_ALICE": f"Bearer {keys['alice']}",
-        "A2A_AUTH_BOB": f"Bearer {keys['bob']}",
+        "A2A_CARD_URL": f"{servers.asgi['main'].url}/.well-known/agent-card.json",
+        "A2A_AUTH_ALICE": f"Bearer {servers.keys['alice']}",
+        "A2A_AUTH_BOB": f"Bearer {servers.keys['bob']}",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     for name, prefix in (("main", "A2A_"), ("plain", "A2A_PLAIN_"), ("strict", "A2A_STRICT_")):
-        found[f"{prefix}JSONRPC_URL"] = f"{servers[name].url}/a2a/"
-        found[f"{prefix}REST_URL"] = f"{servers[name].url}/a2a"
-    if database == "sqlite":
+        found[f"{prefix}JSONRPC_URL"] = f"{servers.asgi[name].url}/a2a/"
+        found[f"{prefix}REST_URL"] = f"{servers.asgi[name].url}/a2a"
+        if name in servers.grpc:
+            found[f"{prefix}GRPC_TARGET"] = f"127.0.0.1:{servers.grpc[name].port}"
+    if servers.second is not None:
+        found["A2A_SECOND_JSONRPC_URL"] = f"{servers.second.url}/a2a/"
+    if plan.database == "sqlite":
         found["A2A_SQLITE_PATH"] = str(folder / "main.sqlite3")
     inherited = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
     return {**inherited, **found}

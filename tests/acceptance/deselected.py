@@ -5,11 +5,12 @@ from __future__ import annotations
 #: Marks of features that come with later issues.
 MARKS = {
     "push": "webhooks are a later issue; the card says pushNotifications false",
-    "grpc": "the gRPC binding is a later issue",
     "v03": "protocol 0.3 is a later issue; the card offers no 0.3 interface",
-    "cluster": "needs a second server process, which the runner does not start yet",
     "restart": "needs a server that is killed and started again, which the runner does not do yet",
 }
+
+#: Marks of the cases that need more than one process; with ``--cluster`` these are run, without it all others.
+CLUSTER_MARKS = ("grpc", "cluster")
 
 #: Single cases, by the beginning of their node id.
 CASES = {
@@ -24,6 +25,12 @@ SERVER_CASES = {
         ),
     },
 }
+
+
+def marks(cluster: bool) -> str:
+    """Return the expression for the marks of the cases that are run."""
+    wanted = f"({' or '.join(CLUSTER_MARKS)})" if cluster else f"not ({' or '.join(CLUSTER_MARKS)})"
+    return " and ".join([wanted, *(f"not {mark}" for mark in MARKS)])
 
 
 def cases(server: str) -> list[str]:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from urllib.parse import quote
 
-from tests.live import LiveProcess, Site
+from tests.live import LiveProcess, Site, free_port
 
 VARIANTS = ("main", "plain", "strict")
 
 
-def scripted_site(variant: str, database: str, folder: Path) -> Site:
-    """Return one variant of the scripted site with a database of its own."""
+def scripted_site(variant: str, database: str, folder: Path, more: Mapping[str, str] = MappingProxyType({})) -> Site:
+    """Return one variant of the scripted site with a database of its own, and ``more`` in its environment."""
     environment = {
+        **more,
         "EXAMPLE_DATABASE_URL": database,
         "EXAMPLE_VARIANT": variant,
         "EXAMPLE_ALLOWED_HOSTS": "127.0.0.1",
@@ -45,16 +48,55 @@ def database(kind: str, folder: Path, name: str) -> Iterator[str]:
             admin.execute(f'DROP DATABASE "{unique}" WITH (FORCE)')
 
 
+@dataclass(frozen=True)
+class Plan:
+    """What is started for every variant: an ASGI server of the kind ``server``, on a database of the kind ``database``.
+
+    With ``cluster`` there is a second ASGI process beside the first of the main variant, and a gRPC process beside each
+    variant, all on the same database; ``redis`` is the address of the server that carries their messages, "" without.
+    """
+
+    server: str
+    database: str
+    cluster: bool = False
+    redis: str = ""
+
+    def __str__(self) -> str:
+        words = [self.server, self.database, "cluster" if self.cluster else "", "redis" if self.redis else ""]
+        return ", ".join(filter(None, words))
+
+
+@dataclass
+class Running:
+    """The processes, by the name of their variant, and the API keys of the users, good for all."""
+
+    keys: Mapping[str, str]
+    asgi: dict[str, LiveProcess] = field(default_factory=dict)
+    grpc: dict[str, LiveProcess] = field(default_factory=dict)
+    second: LiveProcess | None = None
+
+    def logs(self) -> Iterator[str]:
+        """Return the ends of the logs."""
+        processes = [*self.asgi.values(), *self.grpc.values(), *([self.second] if self.second else [])]
+        return (process.tail() for process in processes)
+
+
 @contextmanager
-def running(kind: str, database_kind: str, folder: Path) -> Iterator[tuple[dict[str, LiveProcess], dict[str, str]]]:
-    """Start the three variants; yield them by name, and the API keys of alice and bob, good for all."""
-    keys = {name: f"{name}.{secrets.token_urlsafe(32)}" for name in ("alice", "bob")}
+def running(plan: Plan, folder: Path) -> Iterator[Running]:
+    """Start the three variants."""
+    found = Running({name: f"{name}.{secrets.token_urlsafe(32)}" for name in ("alice", "bob")})
     with ExitStack() as stack:
-        servers: dict[str, LiveProcess] = {}
         for variant in VARIANTS:
-            url = stack.enter_context(database(database_kind, folder, variant))
-            site = scripted_site(variant, url, folder)
+            url = stack.enter_context(database(plan.database, folder, variant))
+            environment = {"EXAMPLE_REDIS_URL": plan.redis}
+            if plan.cluster:
+                environment["EXAMPLE_GRPC_URL"] = f"127.0.0.1:{(port := free_port())}"
+            site = scripted_site(variant, url, folder, environment)
             site.manage("migrate", "--verbosity", "0")
-            site.manage("scriptedusers", *keys.values())
-            servers[variant] = stack.enter_context(site.server(kind))
-        yield servers, keys
+            site.manage("scriptedusers", *found.keys.values())
+            found.asgi[variant] = stack.enter_context(site.server(plan.server))
+            if plan.cluster:
+                found.grpc[variant] = stack.enter_context(site.server("grpc", name=f"{variant}-grpc", port=port))
+                if variant == "main":
+                    found.second = stack.enter_context(site.server(plan.server, name="second"))
+        yield found

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.servers import running, scripted_site
+from tests.acceptance.servers import Plan, running, scripted_site
 from tests.interop.live_site import Live
 from tests.live import Site
 
@@ -40,19 +40,19 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     """The scripted site's variants, the site with several agents and the example site, each in a process of its own."""
     folder = tmp_path_factory.mktemp("interop")
-    with running(SERVER, "sqlite", folder) as (scripted, keys), ExitStack() as stack:
+    with running(Plan(SERVER, "sqlite"), folder) as scripted, ExitStack() as stack:
         several = replace(
             scripted_site("main", f"sqlite:///{folder / 'several.sqlite3'}", folder),
             settings="tests.interop.several.settings",
             name="several",
         )
         several.manage("migrate", "--verbosity", "0")
-        several.manage("scriptedusers", *keys.values())
+        several.manage("scriptedusers", *scripted.keys.values())
         data = {"EXAMPLE_DATA_DIR": str(folder), "EXAMPLE_DATABASE_URL": ""}
         shop = Site("example_project.settings", folder, data, name="shop")
         shop.manage("preparedemo")
         more = {site.name: stack.enter_context(site.server(SERVER)) for site in (several, shop)}
-        yield Live({**scripted, **more}, keys)
+        yield Live({**scripted.asgi, **more}, scripted.keys)
 
 
 @pytest.hookimpl(wrapper=True)
