@@ -1,6 +1,7 @@
 """Settings of the package's own tests.
 
-A2A_TEST_DATABASE=postgres runs them on PostgreSQL (address from the PG* variables), A2A_TEST_REDIS=1 with
+A2A_TEST_DATABASE=postgres runs them on PostgreSQL (address from the PG* variables), =mysql on MySQL or MariaDB (address from the
+MYSQL_* variables), A2A_TEST_REDIS=1 with
 channels-redis (address from A2A_TEST_REDIS_URL). The SQLite test database is a file: the engine's threads have
 connections of their own, which would each see a different in-memory database.
 
@@ -65,7 +66,8 @@ TEMPLATES = [
 _RUN = os.environ.setdefault("A2A_TEST_RUN_DIR", tempfile.mkdtemp(prefix="a2a-django-tests-"))
 
 DATABASES: dict[str, dict[str, Any]]
-if os.environ.get("A2A_TEST_DATABASE", "sqlite") == "postgres":
+_KIND = os.environ.get("A2A_TEST_DATABASE", "sqlite")
+if _KIND == "postgres":
     DATABASES = {
         "default": {
             "ENGINE": "django.db.backends.postgresql",
@@ -75,6 +77,22 @@ if os.environ.get("A2A_TEST_DATABASE", "sqlite") == "postgres":
             "HOST": os.environ.get("PGHOST", "127.0.0.1"),
             "PORT": os.environ.get("PGPORT", "5432"),
             "TEST": {"NAME": f"test_a2a_{os.environ.setdefault('A2A_TEST_RUN', str(os.getpid()))}"},
+        }
+    }
+elif _KIND == "mysql":
+    DATABASES = {
+        "default": {
+            "ENGINE": "django.db.backends.mysql",
+            "NAME": os.environ.get("MYSQL_DATABASE", "test"),
+            "USER": os.environ.get("MYSQL_USER", "root"),
+            "PASSWORD": os.environ.get("MYSQL_PASSWORD", ""),
+            "HOST": os.environ.get("MYSQL_HOST", "127.0.0.1"),
+            "PORT": os.environ.get("MYSQL_PORT", "3306"),
+            "OPTIONS": {"charset": "utf8mb4"},
+            "TEST": {
+                "NAME": f"test_a2a_{os.environ.setdefault('A2A_TEST_RUN', str(os.getpid()))}",
+                "CHARSET": "utf8mb4",
+            },
         }
     }
 else:
