@@ -21,7 +21,7 @@ class JSONRPCConsumer(HttpConsumer):
 
     async def at_once(self) -> Answer | None:
         """Return the answer to every verb but POST."""
-        return jsonrpc.other_verb(self.scope["method"])
+        return jsonrpc.other_verb(self.method)
 
     async def handle(self, exchange: Exchange) -> Reply:
         """Carry out a call."""
@@ -37,7 +37,7 @@ class RestConsumer(HttpConsumer):
 
     async def identify(self) -> Identity:
         """Return who is calling; of OPTIONS that is not asked, browsers send it without credentials."""
-        if self.scope["method"] == "OPTIONS":
+        if self.method == "OPTIONS":
             return Identity(AnonymousUser(), "")
         return await self.caller()
 
@@ -67,7 +67,7 @@ class CardConsumer(HttpConsumer):
 
     async def at_once(self) -> Answer | None:
         """Return the card, or that there is none."""
-        return await cards.handle(self.scope["method"], self.address.tenant, self.headers, self.base())
+        return await cards.handle(self.method, self.address.tenant, self.headers, self.base())
 
 
 CONSUMERS: Final[dict[str, type[HttpConsumer]]] = {

@@ -92,6 +92,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]  # Channels has no type
         database connections that consumers like these do not have, and hears nothing while a message is dealt with.
         """
         self.scope, self.receive, self.base_send = scope, receive, send
+        self.method: str = scope["method"].upper()
         task = self._task = cast("asyncio.Task[None]", asyncio.current_task())
         try:
             await self._respond()
@@ -173,7 +174,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]  # Channels has no type
 
     async def _handled(self) -> Reply:
         exchange = Exchange(
-            method=self.scope["method"].upper(),
+            method=self.method,
             path=self.path(),
             query=self.query,
             headers=self.headers,
