@@ -59,12 +59,17 @@ class Reader:
         """Deliver what comes after event ``seq``; ``behind``: there may be such events already."""
         self.seq = seq
         self._behind = self._behind or behind
-        if self.known_seq < seq:
+        if self.place < (seq, attempt, not running):
             self.known_seq, self.attempt, self.running = seq, attempt, running
+
+    @property
+    def place(self) -> tuple[int, int, bool]:
+        """How far the task is known to be; it never goes back (an attempt runs first, and then no more)."""
+        return (self.known_seq, self.attempt, not self.running)
 
     def tell(self, done: Committed) -> None:
         """Take in what a transaction did; in the reader's loop."""
-        if done.last_seq < self.known_seq:
+        if (done.last_seq, done.attempt, not done.running) < self.place:
             return
         self.known_seq, self.attempt, self.running = done.last_seq, done.attempt, done.running
         self.message_count = done.message_count
@@ -87,19 +92,22 @@ class Reader:
         """Return the events that are ready, at least one; or none when only the run's state has changed."""
         while True:
             events = self._ready()
+            if not events and self._behind:
+                events = await self._from_rows()
+                if not events:
+                    continue
             if events:
                 self.seq = events[-1][0]
+                self._wake.clear()
                 return events
-            if self._behind:
-                events = await self._from_rows()
-                if events:
-                    self.seq = events[-1][0]
-                    return events
-                continue
             if self.exhausted:
                 return []
-            self._wake.clear()
+            if self.seq < self.known_seq:
+                self._behind = True
+                continue
+            # What was told since the last return may have come while nobody was in here.
             await self._wake.wait()
+            self._wake.clear()
             if not self._queue and not self._behind:
                 return []
 
@@ -121,7 +129,10 @@ class Reader:
 
     async def _from_rows(self) -> list[Event]:
         self._behind = False
+        known = self.known_seq
         rows = await database.read(events_after, self.task_id, self.seq)
+        if not rows:  # what was known before the look and is not there was deleted, and will not come any more
+            self.seq = max(self.seq, known)
         if len(rows) == PAGE or (rows and rows[-1][0] < self.known_seq and not self._queue):
             self._behind = True
         return rows
@@ -183,12 +194,12 @@ class Feed:
         return calls
 
     def positions(self) -> dict[str, Committed]:
-        """Return for every task with readers what the best informed of them knows; ``last_seq`` -1: none has begun."""
+        """Return for every task with readers what all of them know; ``last_seq`` -1: none has begun."""
         with self._lock:
-            best = {pk: max(readers, key=_known_seq) for pk, readers in self._readers.items()}
+            least = {pk: min(readers, key=_news_wanted) for pk, readers in self._readers.items()}
         return {
             pk: Committed(pk, "", reader.attempt, reader.running, reader.known_seq, reader.message_count)
-            for pk, reader in best.items()
+            for pk, reader in least.items()
         }
 
     def beginners(self, task_id: str) -> Deliveries:
@@ -201,8 +212,9 @@ class Feed:
         return calls
 
 
-def _known_seq(reader: Reader) -> int:
-    return reader.known_seq
+def _news_wanted(reader: Reader) -> tuple[bool, tuple[int, int, bool]]:
+    """Sort the least informed reader first, those that have not begun last."""
+    return (reader.seq < 0, reader.place)
 
 
 def tell_loops(told: Deliveries) -> None:

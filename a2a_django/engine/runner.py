@@ -13,7 +13,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from django.db import DatabaseError
+from django.db import DatabaseError, InterfaceError
 
 from a2a_django.agents import Agent
 from a2a_django.conf import a2a_settings
@@ -118,7 +118,7 @@ class Runner:
             refs = json.loads(message.wire).get("referenceTaskIds", ())
             past = await database.read(history.past_of, message, refs, history_length=0)
             self.go_on(agent, message, past)
-        except DatabaseError:
+        except (DatabaseError, InterfaceError):
             # The lease runs out, and the message is run by whoever takes the task next.
             logger.exception("Message %s of task %s could not be run", message.pk, message.task_id)
 
@@ -192,7 +192,7 @@ class Runner:
             attempts = {pk: attempt for pk, attempt in self.attempts().items() if pk in mine}
             try:
                 lost = await database.run(renew, attempts, self.journal.holder)
-            except DatabaseError:
+            except (DatabaseError, InterfaceError):
                 logger.warning("The leases of %d runs could not be renewed", len(attempts), exc_info=True)
                 continue
             for pk in lost:

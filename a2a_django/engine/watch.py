@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from channels.layers import InMemoryChannelLayer, get_channel_layer
-from django.db import DatabaseError
+from django.db import DatabaseError, InterfaceError
 
 from a2a_django.engine import bridge, database
 from a2a_django.engine.batch import Committed
@@ -133,8 +133,9 @@ class Watch:
                 idle = start
             elif start - idle > LINGER_SECONDS:
                 with self._lock:
-                    self._task = None
-                return
+                    if not self._feed.positions() and not self._runs():  # nobody has come since the look above
+                        self._task = None
+                        return
             local = start - runs_seen >= max(interval, RUN_POLL_SECONDS)
             wanted = {pk for pk in positions if local or pk not in runs} | (set(runs) if local else set())
             if local:
@@ -144,7 +145,7 @@ class Watch:
             try:
                 for one in (await database.read(states_of, sorted(wanted))).values():
                     await self._take(one, positions.get(one.task_id), runs.get(one.task_id))
-            except DatabaseError:
+            except (DatabaseError, InterfaceError):
                 logger.warning("Could not look for news of other processes", exc_info=True)
             pause = max(interval, (loop.time() - start) / POLL_SHARE)
 

@@ -213,11 +213,17 @@ async def until(condition: Callable[[], Any]) -> Any:
     return value
 
 
+async def when(condition: Callable[[], Any]) -> None:
+    """Let the loop go on until ``condition`` (of things in memory) is true."""
+    async with asyncio.timeout(WAIT):
+        while not condition():  # noqa: ASYNC110 - nothing says when
+            await asyncio.sleep(0)
+
+
 async def quiet() -> None:
     """Wait until this process runs nothing."""
-    async with asyncio.timeout(WAIT):
-        while engine.get().runner._runs or engine.get().runner._background:  # noqa: ASYNC110
-            await asyncio.sleep(0.005)
+    runner = engine.get().runner
+    await when(lambda: not runner._runs and not runner._background)
 
 
 def row(task_id: str) -> Task:
