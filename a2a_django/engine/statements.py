@@ -21,7 +21,11 @@ MAX_VALUES = 10_000
 
 
 class Insert:
-    """INSERT of a model's rows; with ``update`` and ``unique`` an upsert that changes these fields of known rows."""
+    """INSERT of a model's rows; with ``update`` and ``unique`` an upsert that changes these fields of known rows.
+
+    PostgreSQL gets one array per column instead of one parameter per value: the statement is then the same for any
+    number of rows, and psycopg need not take it apart each time.
+    """
 
     def __init__(self, using: str, model: type[models.Model], update: Sequence[str], unique: Sequence[str]) -> None:
         connection = connections[using]
@@ -29,7 +33,11 @@ class Insert:
         fields = [field for field in meta.concrete_fields if not isinstance(field, models.AutoField)]
         columns = ", ".join(_columns(using, model, [field.name for field in fields], quoted=True))
         self._using = using
-        self._head = f"INSERT INTO {ops.quote_name(meta.db_table)} ({columns}) VALUES "  # noqa: S608 - names of our own
+        self._arrays = connection.vendor == "postgresql"
+        self._head = f"INSERT INTO {ops.quote_name(meta.db_table)} ({columns}) "
+        if self._arrays:
+            arrays = ", ".join(f"%s::{field.db_type(connection)}[]" for field in map(_own_column, fields))
+            self._head += f"SELECT * FROM UNNEST({arrays})"  # noqa: S608 - types of our own
         self._row = f"({', '.join(['%s'] * len(fields))})"
         self._tail = ""
         if update:
@@ -46,18 +54,31 @@ class Insert:
     def __call__(self, rows: Sequence[models.Model]) -> None:
         """Write the rows."""
         connection = connections[self._using]
-        adapt: Callable[[Any], Any] = connection.ops.adapt_datetimefield_value
         with connection.cursor() as cursor:
             for start in range(0, len(rows), self._rows_at_once):
-                some = rows[start : start + self._rows_at_once]
-                values: list[Any] = []
-                for row in some:
-                    one = list(self._values(row))
-                    for i in self._moments:
-                        if one[i] is not None:
-                            one[i] = adapt(one[i])
-                    values += one
-                cursor.execute(self._head + ", ".join([self._row] * len(some)) + self._tail, values)
+                some = [self._values(row) for row in rows[start : start + self._rows_at_once]]
+                if self._arrays:
+                    cursor.execute(self._head + self._tail, [list(column) for column in zip(*some, strict=True)])
+                else:
+                    places = ", ".join([self._row] * len(some))
+                    cursor.execute(f"{self._head}VALUES {places}{self._tail}", self._adapted(some))
+
+    def _adapted(self, rows: list[tuple[Any, ...]]) -> list[Any]:
+        """Return the values of rows, one after the other, as the backend wants them."""
+        adapt: Callable[[Any], Any] = connections[self._using].ops.adapt_datetimefield_value
+        values: list[Any] = []
+        for row in rows:
+            one = list(row)
+            for i in self._moments:
+                if one[i] is not None:
+                    one[i] = adapt(one[i])
+            values += one
+        return values
+
+
+def _own_column(field: models.Field[Any, Any]) -> models.Field[Any, Any]:
+    """Return the field that says which type a column has: for a foreign key the one it points to."""
+    return field.target_field if isinstance(field, models.ForeignKey) else field
 
 
 @lru_cache(maxsize=64)
