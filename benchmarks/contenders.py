@@ -22,7 +22,8 @@ class Contender:
     path: str = "/a2a/"  # of the JSON-RPC endpoint
     options: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
-    measures: tuple[str, ...] = ("send", "stream", "list")
+    measures: tuple[str, ...] = ("send", "stream", "list")  # in which it takes part
+    kinds: tuple[str, ...] = ("sqlite", "postgres")  # and on which databases
 
     def serve(self, database: Database) -> Server:
         """The server on that database, to be used in a `with` block."""
@@ -30,7 +31,9 @@ class Contender:
 
 
 SDK = Contender("a2a-sdk", "benchmarks.sdk.server:app", "benchmarks.sdk.fill")
-SDK_MEMORY = replace(SDK, name="a2a-sdk-memory", environment={"BENCH_STORE": "memory"}, measures=("send",))
+SDK_MEMORY = replace(
+    SDK, name="a2a-sdk-memory", environment={"BENCH_STORE": "memory"}, measures=("send",), kinds=("sqlite",)
+)
 OURS = Contender(
     "a2a-django",
     "benchmarks.site.asgi:application",

@@ -68,7 +68,7 @@ class Stage:
         for kind in self.kinds:
             for round_ in range(rounds):
                 for contender in self.contenders:
-                    if what not in contender.measures:
+                    if what not in contender.measures or kind not in contender.kinds:
                         continue
                     self.note(f"{what}: {kind}, round {round_ + 1} of {rounds}, {contender.name}")
                     yield kind, contender

@@ -37,6 +37,8 @@ def measure_listing(stage: Stage) -> Section:
     for size in effort.list_sizes:
         for kind in stage.kinds:
             for contender in stage.contenders:
+                if "list" not in contender.measures:
+                    continue
                 stage.note(f"list: preparing {size:,} tasks for {contender.name} on {kind}")
                 stage.templates.get(contender, kind, size)
     for kind, contender in stage.turns("list", effort.list_rounds):

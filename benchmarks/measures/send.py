@@ -7,13 +7,19 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from benchmarks import wire
-from benchmarks.contenders import OURS, SDK, Contender
+from benchmarks.contenders import CONSUMERS, OURS, SDK, SDK_MEMORY, Contender
 from benchmarks.load import Load, closed_loop
 from benchmarks.report import Section, Target, ratio, spread
 from benchmarks.stage import Stage
 
 CONNECTIONS = 8
-WANTED = {"sqlite": 4.0, "postgres": 2.5}
+#: (database, this server, that server, times as many calls per second)
+WANTED = (
+    ("sqlite", OURS, SDK, 4.0),
+    ("postgres", OURS, SDK, 2.5),
+    ("sqlite", CONSUMERS, SDK, 8.0),
+    ("sqlite", CONSUMERS, SDK_MEMORY, 1.0),
+)
 
 
 @dataclass(frozen=True)
@@ -37,8 +43,10 @@ def measure_send(stage: Stage) -> Section:
         f"SendMessage at {CONNECTIONS} connections",
         f"Blocking SendMessage over JSON-RPC, {CONNECTIONS} keep-alive connections, a closed loop of "
         f"{stage.effort.send_seconds:g} s in each of {stage.effort.rounds} rounds, new server and new database for "
-        "each turn. Every answer is checked: COMPLETED, one artifact with the text. Median (lowest-highest round). "
-        "CPU is user + system time of the server's process tree; the client's is that of the load generator.",
+        "each turn. Every answer is checked: COMPLETED, one artifact with the text. a2a-django answers through "
+        "Django's views, a2a-django-consumers through the Channels consumers; a2a-sdk keeps its tasks in the database, "
+        "a2a-sdk-memory in memory. Median (lowest-highest round). CPU is user + system time of the server's process "
+        "tree; the client's is that of the load generator.",
         ("database, server", "calls/s", "server CPU ms/call", "p50 ms", "p99 ms", "RSS MiB", "client CPU ms/call"),
     )
     for (kind, name), figures in turns.items():
@@ -53,22 +61,21 @@ def measure_send(stage: Stage) -> Section:
                 f"{statistics.median(turn.client_cpu_ms for turn in figures):.3f}",
             )
         )
-    for kind in stage.kinds:
-        rates = {name: _median_rate(turns.get((kind, name), [])) for name in (OURS.name, SDK.name)}
-        cpus = {name: _median_cpu(turns.get((kind, name), [])) for name in (OURS.name, SDK.name)}
-        faster, cheaper = ratio(rates[OURS.name], rates[SDK.name]), ratio(cpus[SDK.name], cpus[OURS.name])
-        section.targets.append(Target(f"SendMessage, {kind}: calls/s, ours / SDK", WANTED[kind], faster, True))
-        if cheaper is not None:
-            section.rows.append((f"{kind}, ratio", f"{faster:.2f}", f"1/{cheaper:.2f}", "", "", "", ""))
+    for kind, ours, peer, wanted in WANTED:
+        if kind not in stage.kinds:
+            continue
+        faster = ratio(*(_median(turns, kind, each, "per_second") for each in (ours, peer)))
+        cheaper = ratio(*(_median(turns, kind, each, "server_cpu_ms") for each in (peer, ours)))
+        what = f"{kind}, {ours.name} / {peer.name}"
+        section.targets.append(Target(f"SendMessage calls/s, {what}", wanted, faster, True))
+        if faster is not None and cheaper is not None:
+            section.rows.append((what, f"{faster:.2f}", f"1/{cheaper:.2f}", "", "", "", ""))
     return section
 
 
-def _median_rate(figures: list[Turn]) -> float | None:
-    return statistics.median(turn.per_second for turn in figures) if figures else None
-
-
-def _median_cpu(figures: list[Turn]) -> float | None:
-    return statistics.median(turn.server_cpu_ms for turn in figures) if figures else None
+def _median(turns: dict[tuple[str, str], list[Turn]], kind: str, contender: Contender, figure: str) -> float | None:
+    figures = [getattr(turn, figure) for turn in turns.get((kind, contender.name), [])]
+    return statistics.median(figures) if figures else None
 
 
 def _turn(stage: Stage, kind: str, contender: Contender) -> Turn:
