@@ -217,6 +217,12 @@ def test_w030_streams_without_asgi(settings: Settings, monkeypatch: pytest.Monke
     assert found() == {}
 
 
+def test_w031_push_is_not_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_agents", {})
+    registry.add(Good(streaming=False, push_notifications=True))
+    assert set(found()) == {"W031"}
+
+
 def test_w040_open_access_before_deployment(settings: Settings) -> None:
     settings.A2A = {"PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"]}
     assert found() == {}

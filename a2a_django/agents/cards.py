@@ -131,7 +131,7 @@ def capabilities(agent: Agent, *, streaming: bool) -> Wire:
     """Return what the agent can do. The three booleans have presence, so they are always said (R-012)."""
     found: Wire = {
         "streaming": bool(agent.streaming and streaming),
-        "pushNotifications": bool(agent.push_notifications),
+        "pushNotifications": False,  # not served yet, whatever the agent would like (W031 says so)
     }
     if agent.extensions:
         found["extensions"] = [
