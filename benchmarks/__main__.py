@@ -49,7 +49,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     servers = [contender.name for contender in CONTENDERS]
     parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
-    parser.add_argument("--only", type=_Names(tuple(MEASURES)), default=tuple(MEASURES), help="send,stream,list,memory")
+    parser.add_argument("--only", type=_Names(tuple(MEASURES)), default=tuple(MEASURES), help=",".join(MEASURES))
     parser.add_argument("--database", type=_Names(KINDS), help="sqlite,postgres; default: what can be reached")
     parser.add_argument("--servers", type=_Names(servers), default=tuple(servers), help=f"default: {','.join(servers)}")
     parser.add_argument(

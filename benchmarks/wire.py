@@ -9,6 +9,8 @@ from benchmarks.load import LoadError, request_bytes
 
 ECHO = "echo"
 COMPLETED = "TASK_STATE_COMPLETED"
+ASK_AGENT = "ask"  # tenant of the agent that waits for an answer
+INPUT_REQUIRED = "TASK_STATE_INPUT_REQUIRED"
 CHUNK_AGENT = "chunks"  # tenant of the agent that streams; the SDK's server looks at the text instead
 
 
@@ -35,6 +37,17 @@ def stream_chunks(path: str, number: int, chunks: int) -> bytes:
     """A SendStreamingMessage that is answered with `chunks` artifact chunks."""
     params = {"tenant": CHUNK_AGENT, "message": _message(number, f"chunks {chunks}")}
     return _rpc(path, number, "SendStreamingMessage", params, accept="text/event-stream")
+
+
+def send_question(path: str, number: int) -> bytes:
+    """A blocking SendMessage whose task waits for another message."""
+    return _rpc(path, number, "SendMessage", {"tenant": ASK_AGENT, "message": _message(number, "?")})
+
+
+def subscribe(path: str, task_id: str) -> bytes:
+    """A SubscribeToTask for such a task."""
+    params = {"tenant": ASK_AGENT, "id": task_id}
+    return _rpc(path, 1, "SubscribeToTask", params, accept="text/event-stream")
 
 
 def get_task(path: str, task_id: str, *, tenant: str = "") -> bytes:
@@ -72,6 +85,14 @@ def check_sent(number: int, body: bytes) -> None:
     task = answer.get("result", {}).get("task", {})
     if answer.get("id") != number or task.get("status", {}).get("state") != COMPLETED or artifact_text(task) != ECHO:
         raise LoadError(f"wrong answer to SendMessage {number}: {body[:500]!r}")
+
+
+def check_asked(body: bytes) -> str:
+    """The answer to `send_question` must be a task that waits for input; returns its id."""
+    task = result(body).get("task", {})
+    if task.get("status", {}).get("state") != INPUT_REQUIRED:
+        raise LoadError(f"wrong answer to a question: {body[:500]!r}")
+    return str(task["id"])
 
 
 def check_page(body: bytes, *, page_size: int, total: int, everything: bool = False) -> tuple[list[str], str]:

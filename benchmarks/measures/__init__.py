@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from benchmarks.measures.idle import measure_idle
 from benchmarks.measures.listing import measure_listing
 from benchmarks.measures.memory import measure_memory
 from benchmarks.measures.send import measure_send
@@ -16,4 +17,5 @@ MEASURES: dict[str, Callable[[Stage], Section]] = {
     "stream": measure_stream,
     "list": measure_listing,
     "memory": measure_memory,
+    "idle": measure_idle,
 }

@@ -1,4 +1,4 @@
-"""The two agents of the benchmarks."""
+"""The agents of the benchmarks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 from a2a_django import Agent, Skill
 from a2a_django.agents import TaskContext
-from benchmarks.wire import CHUNK_AGENT, ECHO, chunk_text
+from benchmarks.wire import ASK_AGENT, CHUNK_AGENT, ECHO, chunk_text
 
 
 class Echo(Agent):
@@ -30,3 +30,14 @@ class Chunks(Agent):
     async def run(self, ctx: TaskContext) -> AsyncIterator[str]:
         for number in range(int(ctx.text.partition(" ")[2])):
             yield chunk_text(number)
+
+
+class Ask(Agent):
+    """Asks back and waits."""
+
+    version = "1.0"
+    slug = ASK_AGENT
+    skills = [Skill("ask", "Ask", "Waits for an answer.", tags=["bench"])]
+
+    async def run(self, ctx: TaskContext) -> None:
+        await ctx.input_required("which one?")

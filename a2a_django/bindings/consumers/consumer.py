@@ -30,7 +30,7 @@ from a2a_django.bindings import addresses
 from a2a_django.bindings.consumers import site
 from a2a_django.bindings.consumers.asgi import Message, Receive, Scope, Send
 from a2a_django.bindings.consumers.requests import LazyRequest, Unread, full_request
-from a2a_django.bindings.consumers.streams import send_frames
+from a2a_django.bindings.consumers.streams import Stream
 from a2a_django.bindings.http import HEAD_BYTES, Answer, Exchange, StreamAnswer
 from a2a_django.conf import a2a_settings
 from a2a_django.engine import database
@@ -267,7 +267,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]  # Channels has no type
     async def _send_stream(self, answer: StreamAnswer) -> None:
         try:
             await self._send_head(200, (*encoded(tuple(answer.headers.items())), *self.visit.headers))
-            await send_frames(answer.frames, self.send)
+            await Stream(self.send).run(answer.frames)
             await self._send_last(b"")
         finally:
             await answer.frames.aclose()

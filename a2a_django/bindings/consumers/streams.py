@@ -13,6 +13,8 @@ from itertools import islice
 from typing import Final, cast
 from weakref import WeakKeyDictionary
 
+from channels.exceptions import StopConsumer
+
 from a2a_django.bindings.consumers.asgi import Send
 from a2a_django.bindings.sse import KEEPALIVE, Frames
 from a2a_django.conf import a2a_settings
@@ -23,61 +25,60 @@ logger = logging.getLogger("a2a_django")
 AT_A_TIME: Final = 100
 
 
-async def send_frames(frames: Frames, send: Send) -> None:
-    """Send the frames of a stream as they come, until its end or, quietly, until it is ``STREAM_SECONDS`` old.
+class Stream:
+    """One stream on its way to its caller, as a task of the server sends it."""
 
-    Waits for a caller who reads slowly, as far as the server tells. Raises ``CancelledError`` when the task is
-    cancelled, and what ``send`` raises; closing the frames is the caller's business.
-    """
-    await _Stream(send).run(frames)
-
-
-class _Stream:
-    __slots__ = ("_comment", "_send", "_task", "_waiting", "old")
+    __slots__ = ("_comment", "_old", "_send", "_task", "_waiting")
 
     def __init__(self, send: Send) -> None:
         self._send = send
         self._task = cast("asyncio.Task[None]", asyncio.current_task())
-        #: Whether the stream waits for the next frame, and has nothing to send.
+        #: Whether the stream waits for the next frame, and so has nothing to send.
         self._waiting = False
         self._comment: asyncio.Task[None] | None = None
         #: The stream is to end.
-        self.old = False
+        self._old = False
 
     async def run(self, frames: Frames) -> None:
+        """Send the frames as they come, until their end or, quietly, until the stream is ``STREAM_SECONDS`` old.
+
+        Waits for a caller who reads slowly, as far as the server tells; when one does not read at all and the stream is
+        old, raises ``StopConsumer``. Raises ``CancelledError`` when the task is cancelled, and what ``send`` raises.
+        Closing the frames is the caller's business.
+        """
         pulse = _pulse()
         pulse.add(self)
         try:
-            while not self.old:
-                frame = await self._next(frames)
+            while not self._old:
+                self._waiting = True
+                frame = await frames.frame()
+                self._waiting = False
                 if frame is None:
                     break
                 if self._comment is not None:
                     await self._comment
                 await self._write(frame)
+                del frame  # it may be large, and the next one far away
                 pulse.touch(self)
+        except asyncio.CancelledError:
+            if not self._old or self._task.uncancel() > 0:
+                raise
+            if not self._waiting:
+                raise StopConsumer from None
         finally:
+            self._waiting = False
             pulse.remove(self)
             if self._comment is not None:
                 self._comment.cancel()
 
-    async def _next(self, frames: Frames) -> bytes | None:
-        self._waiting = True
-        try:
-            return await frames.frame()
-        except asyncio.CancelledError:
-            if not self.old or self._task.uncancel() > 0:
-                raise
-            return None
-        finally:
-            self._waiting = False
-
     async def _write(self, frame: bytes) -> None:
         await self._send({"type": "http.response.body", "body": frame, "more_body": True})
 
-    def comment(self) -> None:
-        """Send a comment, unless something is being sent anyway."""
-        if self._waiting and self._comment is None:
+    def speak(self) -> None:
+        """Send a comment, unless something is being sent anyway. Nothing was heard of the stream for a while."""
+        if self._old:  # and since then it has not come to its end
+            self._task.cancel()
+        elif self._waiting and self._comment is None:
             self._comment = asyncio.ensure_future(self._write(KEEPALIVE))
             self._comment.add_done_callback(self._commented)
 
@@ -88,8 +89,8 @@ class _Stream:
             logger.debug("A keep-alive comment was not taken", exc_info=error)
 
     def end(self) -> None:
-        """End the stream after what is being sent."""
-        self.old = True
+        """End the stream, after what is being sent."""
+        self._old = True
         if self._waiting:
             self._task.cancel()
 
@@ -97,23 +98,22 @@ class _Stream:
 class _Pulse:
     """The timer of a loop's streams: who has been silent for long gets a comment, who is old is ended."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
+    def __init__(self) -> None:
         self._timer: asyncio.TimerHandle | None = None
         self._when = 0.0
         #: When each stream was heard last, the longest silent first; when each began, the oldest first.
-        self._heard: OrderedDict[_Stream, float] = OrderedDict()
-        self._begun: OrderedDict[_Stream, float] = OrderedDict()
+        self._heard: OrderedDict[Stream, float] = OrderedDict()
+        self._begun: OrderedDict[Stream, float] = OrderedDict()
 
-    def add(self, stream: _Stream) -> None:
-        self._heard[stream] = self._begun[stream] = self._loop.time()
+    def add(self, stream: Stream) -> None:
+        self._heard[stream] = self._begun[stream] = _now()
         self._wind()
 
-    def touch(self, stream: _Stream) -> None:
-        self._heard[stream] = self._loop.time()
+    def touch(self, stream: Stream) -> None:
+        self._heard[stream] = _now()
         self._heard.move_to_end(stream)
 
-    def remove(self, stream: _Stream) -> None:
+    def remove(self, stream: Stream) -> None:
         self._heard.pop(stream, None)
         self._begun.pop(stream, None)
         if not self._heard and self._timer is not None:
@@ -132,21 +132,25 @@ class _Pulse:
         if self._timer is not None:
             self._timer.cancel()
         self._when = min(times)
-        self._timer = self._loop.call_at(self._when, self._ring)
+        self._timer = asyncio.get_running_loop().call_at(self._when, self._ring)
 
     def _ring(self) -> None:
         self._timer = None
-        now = self._loop.time()
+        now = _now()
         for stream in _first(self._begun, now - a2a_settings.STREAM_SECONDS):
             del self._begun[stream]
             stream.end()
         for stream in _first(self._heard, now - a2a_settings.KEEPALIVE_SECONDS):
             self.touch(stream)
-            stream.comment()
+            stream.speak()
         self._wind()
 
 
-def _first(times: OrderedDict[_Stream, float], until: float) -> list[_Stream]:
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def _first(times: OrderedDict[Stream, float], until: float) -> list[Stream]:
     """The streams in front whose time is not after ``until``, so many as are seen to at a time."""
     return [stream for stream, when in islice(times.items(), AT_A_TIME) if when <= until]
 
@@ -158,5 +162,5 @@ def _pulse() -> _Pulse:
     loop = asyncio.get_running_loop()
     pulse = _pulses.get(loop)
     if pulse is None:
-        pulse = _pulses[loop] = _Pulse(loop)
+        pulse = _pulses[loop] = _Pulse()
     return pulse
