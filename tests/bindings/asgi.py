@@ -7,7 +7,10 @@ from typing import Any
 
 
 class AsgiCall:
-    """One request; ``async with AsgiCall(...) as call``, at whose end the client is gone."""
+    """One request; ``async with AsgiCall(...) as call``, at whose end the client is gone.
+
+    With ``body=None`` it has no body before ``send`` sends it. ``scope`` goes over what a server would say.
+    """
 
     def __init__(
         self,
@@ -15,10 +18,11 @@ class AsgiCall:
         method: str,
         path: str,
         *,
-        body: bytes = b"",
+        body: bytes | None = b"",
         headers: dict[str, str] | None = None,
         query: str = "",
         raw_path: str | None = None,
+        scope: dict[str, Any] | None = None,
     ) -> None:
         sent = {"host": "testserver", "content-type": "application/json", "a2a-version": "1.0", **(headers or {})}
         self._application = application
@@ -34,10 +38,12 @@ class AsgiCall:
             "headers": [(name.lower().encode(), value.encode("latin1")) for name, value in sent.items()],
             "client": ("127.0.0.1", 1),
             "server": ("testserver", 80),
+            **(scope or {}),
         }
         self._received: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self._sent: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-        self._received.put_nowait({"type": "http.request", "body": body, "more_body": False})
+        if body is not None:
+            self.send(body)
         self.task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> AsgiCall:
@@ -46,6 +52,10 @@ class AsgiCall:
 
     async def __aexit__(self, *exc: object) -> None:
         await self.leave()
+
+    def send(self, body: bytes, *, more: bool = False) -> None:
+        """Send a piece of the body, the last one unless there is ``more``."""
+        self._received.put_nowait({"type": "http.request", "body": body, "more_body": more})
 
     async def _next(self) -> dict[str, Any]:
         async with asyncio.timeout(10):
