@@ -114,11 +114,11 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Cancelled:
-    """A cancelled task; ``changed``: by this call, ``parked``: no run was at work on it."""
+    """A cancelled task; ``changed``: by this call, ``holder``: who was to run it, "" when no run was at work on it."""
 
     task: Task
     changed: bool
-    parked: bool
+    holder: str = ""
 
 
 class CreateTask(Job[Accepted]):
@@ -263,13 +263,16 @@ class Append(Job[InvalidAgentResponseError | None]):
 class EndRun(Job[Accepted | None]):
     """A run has returned and left its task unfinished: release it, or take the next message that waits."""
 
-    def __init__(self, task_id: str, attempt: int, holder: str) -> None:
+    def __init__(self, task_id: str, attempt: int, holder: str, voice: Voice | None = None) -> None:
         super().__init__()
         self.task_id = task_id
         self.attempt = attempt
         self.holder = holder
+        self.voice = voice
 
     def apply(self, batch: Batch) -> Accepted | None:
+        if self.voice is not None and self.voice.broken:
+            raise Broken(self.task_id)
         task = current(batch, self.task_id, self.attempt)
         message = batch.waiting_message(task)
         if message is None:
@@ -290,13 +293,13 @@ class CancelTask(Job[Cancelled]):
     def apply(self, batch: Batch) -> Cancelled:
         task = visible(batch, self.task_id, self.agent, self.owner)
         if task.state == TaskState.CANCELED:
-            return Cancelled(task, changed=False, parked=True)
+            return Cancelled(task, changed=False)
         if task.state in TERMINAL:
             raise TaskNotCancelableError()
-        parked = not task.lease_holder
+        holder = task.lease_holder
         batch.move(task, TaskState.CANCELED.value, wire.now())
         task.attempt += 1
-        return Cancelled(task, changed=True, parked=parked)
+        return Cancelled(task, changed=True, holder=holder)
 
 
 def visible(batch: Batch, task_id: str, agent: str, owner: str) -> Task:

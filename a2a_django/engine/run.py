@@ -17,11 +17,13 @@ import inspect
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import aclosing, closing
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from django.db import transaction
+from django.db import connections, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 from a2a_django.agents import Agent, InvalidAgentResponse, SyncTaskContext, TaskContext, TaskEnded, content
 from a2a_django.conf import a2a_settings
@@ -43,6 +45,7 @@ logger = logging.getLogger("a2a_django.agents")
 WINDOW = 128
 #: How long a cancelled run is given to stop before the agent's cancel hook is called all the same.
 STOP_SECONDS = 1.0
+GRACE_PAUSE_SECONDS = 0.1
 
 FAILED_TEXT = "The agent could not finish the task."
 INVALID_TEXT = "The agent gave an invalid response."
@@ -101,6 +104,10 @@ class Run:
         self._room.set()
         self._error: BaseException | None = None
         self._aio: asyncio.Task[None] | None = None
+        self._grace: asyncio.TimerHandle | None = None
+        # The connection of a plain agent's thread, and the job by which it has made the task in its own transaction.
+        self._connection: BaseDatabaseWrapper | None = None
+        self._unsure: CreateTask | None = None
 
     # ------------------------------------------------------------------------------------------------ life
 
@@ -110,9 +117,8 @@ class Run:
 
     async def _main(self) -> None:
         following: Accepted | None = None
-        grace = None
         if self._create is not None and self.agent.mode == "auto":
-            grace = self.loop.call_later(a2a_settings.AUTO_GRACE_SECONDS, self._ensure_task)
+            self._grace = self.loop.call_later(a2a_settings.AUTO_GRACE_SECONDS, self._after_grace)
         try:
             async with database.agent_database():
                 await self._guarded()
@@ -122,8 +128,8 @@ class Run:
         except Exception:
             logger.exception("The end of task %s could not be recorded", self.task_id)
         finally:
-            if grace is not None:
-                grace.cancel()
+            if self._grace is not None:
+                self._grace.cancel()
             self._answer_error(InternalError())
             self.runner.ended(self, following)
 
@@ -133,43 +139,46 @@ class Run:
         except (Fenced, TaskEnded):
             raise
         except Exception as error:
-            await self._fail_for(error)
+            await self._fail_for(self._error or error)
             return await self._finish()
 
     async def _guarded(self) -> None:
         """Call the agent; whatever it raises becomes the end of the task."""
+        if self.stopped:
+            return
+        limit = asyncio.timeout(self.agent.timeout)
         try:
             self._calling = True
             try:
-                async with asyncio.timeout(self.agent.timeout):
+                async with limit:
                     await self._call()
             finally:
                 self._calling = False
             if self._error is not None:
                 raise self._error
-        except TaskEnded:
-            if not self.stopped:
-                await self._fail(FAILED_TEXT)
-        except asyncio.CancelledError:
-            if self._error is None and not self.stopped:
+        except asyncio.CancelledError as error:
+            if self.stopped:
+                return
+            if self._error is None and self._aio is not None and self._aio.cancelling():
                 raise  # the process is shutting down: the lease runs out and recovery decides
-            if self._error is not None and not self.stopped:
-                await self._fail_for(self._error)
+            await self._fail_for(self._error or error)
         except Exception as error:
             if not self.stopped:
-                await self._fail_for(error)
+                await self._fail_for(self._error or error, too_long=limit.expired())
             elif not isinstance(error, A2AError):
                 logger.info(
                     "The agent of task %s failed after the task was taken from it", self.task_id, exc_info=error
                 )
 
-    async def _fail_for(self, error: BaseException) -> None:
+    async def _fail_for(self, error: BaseException, *, too_long: bool = False) -> None:
         self._error = None
         self._voice = Voice()
+        if too_long:
+            self._unsure = None  # the agent's thread goes on, and its transaction with it
         if isinstance(error, InvalidAgentResponse):
             logger.error("Agent %s, task %s: %s", self.agent.slug, self.task_id, error.message)
             await self._fail(INVALID_TEXT, error)
-        elif isinstance(error, TimeoutError) and self.agent.timeout is not None:
+        elif too_long and isinstance(error, TimeoutError):
             logger.error("Agent %s, task %s: no end after %s s", self.agent.slug, self.task_id, self.agent.timeout)
             await self._fail(TIMEOUT_TEXT)
         else:
@@ -199,7 +208,8 @@ class Run:
             await self.publish([StatusChange(TaskState.COMPLETED.value, wire.now())])
         following: Accepted | None = None
         if self.state in INTERRUPTED:
-            following = await self.runner.journal.submit(EndRun(self.task_id, self.attempt, self.runner.journal.holder))
+            journal = self.runner.journal
+            following = await journal.submit(EndRun(self.task_id, self.attempt, journal.holder, self._voice))
         while self._on_way:
             self._room.clear()
             await self._room.wait()
@@ -212,10 +222,16 @@ class Run:
         """After writes inside a transaction of the site: it may have been rolled back, so ask the database."""
         if not self._doubtful:
             return
+        self._know(await database.read(history.state_of, self.task_id))
+
+    def _know(self, state: str | None) -> None:
+        """Take in the state of the task as the database has it."""
         self._doubtful = False
-        state = await database.read(history.state_of, self.task_id)
         if state is not None:
             self.state = state
+        elif self._unsure is not None:  # rolled back: the task is still to be made
+            self.task, self._create, self._unsure = None, self._unsure, None
+            self.state, self._reported = TaskState.SUBMITTED.value, False
 
     def stop(self) -> None:
         """The task is no longer this run's; from any thread."""
@@ -224,9 +240,10 @@ class Run:
             self.loop.call_soon_threadsafe(self._cancel)
 
     def _cancel(self) -> None:
-        if self._aio is not None and not self._aio.done():
+        # Only the agent is interrupted: what comes after it ends by itself, and may have been given the next message.
+        if self._aio is not None and self._calling:
             self._aio.cancel()
-        self.loop.create_task(self._clean_up(), context=contextvars.Context())
+        self.runner.spawn(self._clean_up())
 
     async def _clean_up(self) -> None:
         """Let the agent clean up after its task was cancelled."""
@@ -256,11 +273,13 @@ class Run:
 
     def _call_plain(self) -> Any:
         """Call a plain function or generator; in a thread."""
+        self._connection = connections[database.alias()]
         result = self.agent.run(SyncTaskContext(self))
         if inspect.isgenerator(result):
             answer = _Answer(self)
-            for value in result:
-                answer.add(value)
+            with closing(result):  # here, not wherever it is collected: it may be inside a transaction of this thread
+                for value in result:
+                    answer.add(value)
             answer.close()
             return None
         if result is None or inspect.isawaitable(result) or inspect.isasyncgen(result):
@@ -272,9 +291,10 @@ class Run:
 
     async def _drain(self, result: Any) -> None:
         answer = _Answer(self)
-        async for value in result:
-            if (chunk := answer.take(value)) is not None:
-                await self.publish([chunk])
+        async with aclosing(result):
+            async for value in result:
+                if (chunk := answer.take(value)) is not None:
+                    await self.publish([chunk])
         answer.close()
 
     async def _emit(self, value: Any, *, last: bool) -> None:
@@ -302,6 +322,8 @@ class Run:
         """Write changes and wait for the commit; from the agent's thread. In a transaction of the agent's, join it."""
         journal = self.runner.journal
         for change in changes:
+            if self._doubtful and not self.stopped:
+                self._know(history.state_of(self.task_id))  # in the agent's transaction, or after it
             self._check(change)
             try:
                 self._ensure_task_blocking()
@@ -309,6 +331,10 @@ class Run:
             except Fenced:
                 self.stop()
                 raise TaskEnded(self.task_id) from None
+            except Exception as error:
+                self._voice.broken, self._doubtful = True, True
+                self._error = self._error or error
+                raise
             if refusal is not None:
                 self.state = TaskState.FAILED.value
                 raise refusal
@@ -316,7 +342,7 @@ class Run:
             self._doubtful = self._doubtful or transaction.get_connection(database.alias()).in_atomic_block
 
     def _check(self, change: Change) -> None:
-        if self.stopped:
+        if self.stopped or self._voice.broken:
             raise TaskEnded(self.task_id)
         if self._replied or self.agent.mode == "message":
             raise InvalidAgentResponse("An agent that answers with a message has no task")
@@ -333,8 +359,20 @@ class Run:
     def _take_create(self) -> CreateTask | None:
         """Return the job that makes the task, once."""
         with self._making:
+            if self._replied or self.stopped:
+                return None
             create, self._create = self._create, None
-        return None if self._replied or self.stopped else create
+            return create
+
+    def _after_grace(self) -> None:
+        """Make the task although the agent has said nothing; not while the agent's thread is inside a transaction.
+
+        That may hold the lock for which the journal would have to wait, and then wait for the task itself.
+        """
+        if self._connection is not None and self._connection.in_atomic_block:
+            self._grace = self.loop.call_later(GRACE_PAUSE_SECONDS, self._after_grace)
+        else:
+            self._ensure_task()
 
     def _ensure_task(self) -> None:
         """Make the task, if it is still to be made (mode "auto")."""
@@ -349,6 +387,8 @@ class Run:
             self._made.wait()  # by the loop's thread, after the grace
             return
         self.attempt = 1
+        if self._connection is not None and self._connection.in_atomic_block:
+            self._unsure, self._doubtful = create, True
         self.task = (accepted := self.runner.journal.write(create)).task
         announce = partial(self.loop.call_soon_threadsafe, self._created, accepted)
         transaction.on_commit(announce, using=database.alias())
@@ -362,7 +402,7 @@ class Run:
             self._created(future.result())
 
     def _created(self, accepted: Accepted) -> None:
-        self.task = accepted.task
+        self.task, self._unsure = accepted.task, None
         self._made.set()
         if not self.first.done():
             self.first.set_result(accepted)
@@ -388,11 +428,12 @@ class Run:
         """Answer with one message; from any thread (R-029, R-043, D-33)."""
         if self.stopped:
             raise TaskEnded(self.task_id)
-        if self._replied:
-            raise InvalidAgentResponse("A second message: there is one answer")
-        if self.agent.mode == "task" or (self._create is None and self.agent.mode == "auto"):
-            raise InvalidAgentResponse("A message cannot answer once there is a task")
-        self._replied = True
+        with self._making:  # a message or a task, never both
+            if self._replied:
+                raise InvalidAgentResponse("A second message: there is one answer")
+            if self.agent.mode == "task" or (self._create is None and self.agent.mode == "auto"):
+                raise InvalidAgentResponse("A message cannot answer once there is a task")
+            self._replied = True
         answer = Reply({**message, "contextId": self.context_id})
         if asyncio._get_running_loop() is self.loop:
             self._answer(answer)  # at once: a run that ends in the same step must not be taken for one without answer

@@ -10,6 +10,7 @@ import asyncio
 import contextvars
 import json
 import logging
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -34,7 +35,10 @@ class Runner:
         self.journal = journal
         #: Called when a run begins, so that somebody looks whether its task is cancelled elsewhere.
         self.on_run: Callable[[], None] = lambda: None
+        self._lock = threading.Lock()
         self._runs: dict[str, Run] = {}
+        #: Tasks and attempts that were cancelled when their run was just about to begin here.
+        self._revoked: set[tuple[str, int]] = set()
         self._keepers: dict[asyncio.AbstractEventLoop, asyncio.Task[None]] = {}
         self._background: set[asyncio.Task[None]] = set()
 
@@ -45,7 +49,12 @@ class Runner:
 
     def start(self, run: Run) -> Run:
         """Begin a run."""
-        self._runs[run.task_id] = run
+        with self._lock:
+            self._runs[run.task_id] = run
+            revoked = (run.task_id, run.attempt) in self._revoked
+            self._revoked.discard((run.task_id, run.attempt))
+        if revoked:
+            run.stop()
         self.on_run()
         self._keep(run.loop)
         run.start()
@@ -111,7 +120,7 @@ class Runner:
         if self._runs.get(run.task_id) is run:
             del self._runs[run.task_id]
         if following is not None and following.start is not None:
-            self._spawn(self._follow(run.agent, following.start))
+            self.spawn(self._follow(run.agent, following.start))
 
     async def _follow(self, agent: Agent, message: Message) -> None:
         try:
@@ -125,12 +134,18 @@ class Runner:
     async def cancel(self, job: CancelTask, agent: Agent) -> Cancelled:
         """Cancel a task: decided in the database, then the run is told, wherever it is. Raises what the job raises."""
         done = await self.journal.submit(job)
-        if done.changed:
+        if not done.changed:
+            return done
+        attempt = done.task.attempt - 1  # the one that was fenced out
+        with self._lock:
             run = self._runs.get(job.task_id)
-            if run is not None:
-                run.stop()
-            elif done.parked:
-                self._spawn(self._clean_up_parked(agent, done.task))
+            if done.holder == self.journal.holder and (run is None or run.attempt != attempt):
+                self._revoked.add((job.task_id, attempt))
+                return done
+        if run is not None:
+            run.stop()
+        elif not done.holder:
+            self.spawn(self._clean_up_parked(agent, done.task))
         return done
 
     async def _clean_up_parked(self, agent: Agent, task: Task) -> None:
@@ -167,7 +182,8 @@ class Runner:
         if run is not None and run.attempt < attempt:
             run.stop()
 
-    def _spawn(self, coroutine: Any) -> None:
+    def spawn(self, coroutine: Any) -> None:
+        """Carry out something that belongs to no call, on the running loop."""
         loop = asyncio.get_running_loop()
         task = loop.create_task(coroutine, context=contextvars.Context())
         self._background.add(task)

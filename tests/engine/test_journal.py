@@ -258,7 +258,7 @@ def test_a_run_that_is_no_longer_current_changes_nothing(writer: Journal) -> Non
 def test_nothing_is_accepted_after_a_cancel(writer: Journal) -> None:
     task = create(writer).task
     done = writer.write(CancelTask(task.pk, agent="tested", owner="alice"))
-    assert (done.changed, done.parked) == (True, False)
+    assert (done.changed, done.holder) == (True, writer.holder)
     for attempt in (1, 2):
         for change in (chunk(task, "late"), status(task, "COMPLETED"), status(task, "CANCELED")):
             with pytest.raises(Fenced):
