@@ -88,33 +88,40 @@ def read_many(
     heads: Sequence[tuple[object, ...]], *, history_length: int | None, artifacts: bool
 ) -> tuple[list[Snapshot], bool]:
     """Complete rows of ``HEAD`` to snapshots with at most three queries; False: an artifact was replaced meanwhile."""
-    ids = [str(head[0]) for head in heads]
-    messages = _messages(ids, history_length) if history_length != 0 and any(head[7] for head in heads) else {}
+    counts = {str(head[0]): int(str(head[7])) for head in heads if head[7]}
+    messages = _messages(counts, history_length) if history_length != 0 and counts else {}
     with_artifacts = [head for head in heads if artifacts and head[8]]
     found, whole = _artifacts(with_artifacts) if with_artifacts else ({}, True)
     snapshots = []
     for head in heads:
-        pk, context_id, state, moment, message, metadata, seq, message_count, _, attempt, holder = head
-        history = [text for position, text in messages.get(str(pk), ()) if position <= message_count]  # type: ignore[operator]
+        pk, context_id, state, moment, message, metadata, seq, _, _, attempt, holder = head
         text = wire.task(
             task_id=str(pk),
             context_id=str(context_id),
             status=wire.status(str(state), moment, message),  # type: ignore[arg-type]
             artifacts=found.get(str(pk)),
-            history=history,
+            history=messages.get(str(pk)),
             metadata=metadata,  # type: ignore[arg-type]
         )
         snapshots.append(Snapshot(str(pk), text, str(state), seq, attempt, bool(holder)))  # type: ignore[arg-type]
     return snapshots, whole
 
 
-def _messages(ids: list[str], history_length: int | None) -> dict[str, list[tuple[int, str]]]:
-    rows = Message.objects.using(alias()).filter(task_id__in=ids, shown=True)
+def _messages(counts: dict[str, int], history_length: int | None) -> dict[str, list[str]]:
+    """Return the history of each task as of its ``message_count``, or the newest part of it."""
+    shown = Message.objects.using(alias()).filter(shown=True)
+    rows = shown.filter(task_id__in=list(counts))
     if history_length is not None:
         rows = rows.filter(position__gt=F("task__message_count") - history_length)
-    found: dict[str, list[tuple[int, str]]] = {}
+    found: dict[str, list[str]] = {pk: [] for pk in counts}
     for task_id, position, text in rows.order_by("task_id", "position").values_list("task_id", "position", "wire"):
-        found.setdefault(task_id, []).append((position, text))
+        if position <= counts[task_id]:
+            found[task_id].append(text)
+    if history_length is not None:
+        for pk, count in counts.items():
+            if len(found[pk]) < min(history_length, count):  # some of the newest are hidden, or are too new
+                newest = shown.filter(task_id=pk, position__lte=count).order_by("-position")
+                found[pk] = list(newest.values_list("wire", flat=True)[:history_length])[::-1]
     return found
 
 
