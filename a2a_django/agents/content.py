@@ -6,6 +6,7 @@ import base64
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from django.utils.functional import Promise
 from google.protobuf.message import Message as ProtoMessage
 
 from a2a_django.models.fields import uuid7
@@ -26,6 +27,7 @@ def decoded(kind: str, value: Any) -> Wire:
 
 def part(value: Any) -> Wire:
     """Return one part: text for ``str``, raw for ``bytes``, data for ``dict`` and ``list``, a Part as it is."""
+    value = _translated(value)
     if isinstance(value, str):
         if not value.isascii() or "\0" in value:
             return decoded("Part", {"text": value})
@@ -39,6 +41,11 @@ def part(value: Any) -> Wire:
     if isinstance(value, (dict, list)):
         return decoded("Part", {"data": value})
     raise InvalidAgentResponseError(f"A {type(value).__name__} is not a part")
+
+
+def _translated(value: Any) -> Any:
+    """Return the text of a lazy translation, anything else as it is."""
+    return str(value) if isinstance(value, Promise) else value
 
 
 def parts(values: Iterable[Any]) -> list[Wire]:
@@ -121,9 +128,9 @@ def artifact_chunk(
     """Return the change that adds an artifact, or a piece of one."""
     artifact: Wire = {"artifactId": artifact_id or uuid7()}
     if name:
-        artifact["name"] = name
+        artifact["name"] = _translated(name)
     if description:
-        artifact["description"] = description
+        artifact["description"] = _translated(description)
     if metadata:
         artifact["metadata"] = dict(metadata)
     if artifact_id or len(artifact) > 1:  # the author's words, checked with a part that stands for all

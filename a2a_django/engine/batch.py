@@ -258,6 +258,8 @@ class Batch:
         using = self.using
         if self.created:
             insert(using, Task)(sorted(self.created, key=attrgetter("pk")))
+            for task in self.created:  # agents get these objects into their hands
+                task._state.adding, task._state.db = False, using
         if self.dirty:
             insert(using, Task, MUTABLE, ("id",))(sorted(self.dirty.values(), key=attrgetter("pk")))
         if self.messages:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,14 +32,19 @@ class Past:
 
 
 def past_of(message: Message, reference_ids: Sequence[str], *, history_length: int | None, user: Any = None) -> Past:
-    """Read the past of a message of a task that exists; ``user`` is looked up when it is not given."""
+    """Read the past of a message of a task that exists; ``user`` is looked up when it is not given.
+
+    The sender of a follow-up stands with its request: users who share their tasks must not be taken for one another.
+    """
     task = message.task
+    if user is None:
+        user = user_of(json.loads(message.request or "{}").get("user", task.user))
     earlier = Message.objects.using(alias()).filter(task_id=task.pk, position__lt=message.position, shown=True)
     return Past(
         snapshots.read(task.pk, agent=task.agent, owner=task.owner, history_length=history_length),
         list(earlier.order_by("position").values_list("wire", flat=True)),
         references(reference_ids, agent=task.agent, owner=task.owner),
-        user if user is not None else user_of(task.user),
+        user,
     )
 
 

@@ -227,6 +227,7 @@ class Append(Job[InvalidAgentResponseError | None]):
             return self._chunk(batch, task, change)
         if not may_move(task.state, change.state):
             return self._refuse(batch, task, f"A task cannot go from {task.state} to {change.state}")
+        batch.supersede_status(task, change.moment)
         known = change.message_id is not None and batch.has_message(task, change.message_id)
         batch.move(task, change.state, change.moment, change.message, change.metadata, known=known)
         return None

@@ -77,6 +77,7 @@ class Run:
         task: Task | None,
         attempt: int,
         past: Sequence[str] = (),
+        earlier: int = 0,
         references: Sequence[Task] = (),
         create: CreateTask | None = None,
     ) -> None:
@@ -86,6 +87,8 @@ class Run:
         self.user, self.tenant, self.owner = user, tenant, owner
         self.task, self.attempt = task, attempt
         self.past, self.references = past, references
+        #: How many messages of the task are older than this one, hidden ones included.
+        self.earlier = earlier
         self.loop = asyncio.get_running_loop()
         self.first: asyncio.Future[Accepted | Reply] = self.loop.create_future()
         self.stopped = False
@@ -456,7 +459,7 @@ class Run:
     def conversation_blocking(self) -> list[str]:
         """Read the earlier messages of the context; in a thread."""
         return history.conversation(
-            self.context_id, agent=self.agent.slug, owner=self.owner, task_id=self.task_id, but=len(self.past)
+            self.context_id, agent=self.agent.slug, owner=self.owner, task_id=self.task_id, but=self.earlier
         )
 
 

@@ -111,6 +111,7 @@ class Runner:
                 task=task,
                 attempt=message.attempt or 0,
                 past=past.messages,
+                earlier=message.position - 1,
                 references=past.references,
             )
         )
@@ -168,6 +169,7 @@ class Runner:
                 task=task,
                 attempt=0,
                 past=past.messages,
+                earlier=message.position - 1,
             )
             run.stopped = True
             await call_cancel_hook(agent, run)

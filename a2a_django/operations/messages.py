@@ -197,6 +197,7 @@ async def _continue(call: CallContext, incoming: Incoming, history_length: int |
     """A message to a task that exists (R-116 to R-119)."""
     here = engine.get()
     task_id = incoming.wire["taskId"]
+    incoming = Incoming(incoming.wire, {**incoming.request, "user": call.user_pk()})
     reader = here.feed.reader(task_id)
     try:
         job = AcceptMessage(
