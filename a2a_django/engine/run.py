@@ -437,7 +437,8 @@ class Run:
             if self.agent.mode == "task" or (self._create is None and self.agent.mode == "auto"):
                 raise InvalidAgentResponse("A message cannot answer once there is a task")
             self._replied = True
-        answer = Reply({**message, "contextId": self.context_id})
+        own = {name: value for name, value in message.items() if name != "taskId"}  # there is no task
+        answer = Reply({**own, "contextId": self.context_id})
         if asyncio._get_running_loop() is self.loop:
             self._answer(answer)  # at once: a run that ends in the same step must not be taken for one without answer
         else:
