@@ -43,7 +43,8 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     # Open streams and running agents at a time, for one process; more are refused with 503.
     "MAX_STREAMS": 10_000,
     "MAX_RUNS": 1_000,
-    # Database threads (and so connections) that serve reads, and threads for agents that are plain functions.
+    # Database threads (and so connections) that serve reads, and threads for agents that are plain functions; over gRPC
+    # as many again for access classes.
     "DATABASE_THREADS": 4,
     "AGENT_THREADS": 32,
     # Largest artifact: characters of JSON and chunks.
