@@ -165,7 +165,7 @@ class Run:
             if self._error is None and self._aio is not None and self._aio.cancelling():
                 raise  # the process is shutting down: the lease runs out and recovery decides
             await self._fail_for(self._error or error)
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # sys.exit() in an agent must not end the server
             if not self.stopped:
                 await self._fail_for(self._error or error, too_long=limit.expired())
             elif not isinstance(error, A2AError):
@@ -511,5 +511,5 @@ async def call_cancel_hook(agent: Agent, handle: Run) -> None:
                 )
     except TaskEnded:
         logger.debug("The cancel hook of task %s had something to say", handle.task_id)
-    except Exception:
+    except (Exception, SystemExit):
         logger.exception("The cancel hook of agent %s failed at task %s", agent.slug, handle.task_id)
