@@ -10,6 +10,7 @@ import atexit
 import os
 import sys
 import threading
+from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Engine:
         from a2a_django.engine.announce import announce
         from a2a_django.engine.feed import Feed
         from a2a_django.engine.journal import Journal
+        from a2a_django.engine.recovery import recover
         from a2a_django.engine.runner import Runner
         from a2a_django.engine.watch import Watch
 
@@ -45,9 +47,16 @@ class Engine:
 
         self.journal: Journal = Journal(deliver)
         self.runner: Runner = Runner(self.journal)
-        self.watch: Watch = Watch(self.feed, self.journal.holder, self.runner.attempts, self.runner.lost)
+        self.watch: Watch = Watch(
+            self.feed,
+            self.journal.holder,
+            runs=self.runner.attempts,
+            lost=self.runner.lost,
+            recover=partial(recover, self.runner),
+        )
         self.feed.on_reader = self.watch.wake
         self.runner.on_run = self.watch.wake
+        self.watch.wake()  # tasks may have lost their process while there was nobody to see it
 
 
 def get() -> Engine:

@@ -162,11 +162,17 @@ class Batch:
                     return row
         return next((m for m in self.messages if m.task_id == task.pk and m.attempt is None), None)
 
+    def message_of(self, task: Task, attempt: int) -> Message | None:
+        """Return the user's message that a run has taken."""
+        rows = Message.objects.using(self.using).filter(task_id=task.pk, attempt=attempt, role="ROLE_USER")
+        return rows.order_by("-position").first()
+
     def take(self, task: Task, message: Message, holder: str, expires: dt.datetime) -> None:
         """Give the task to ``holder`` for a new run of ``message``."""
         task.attempt += 1
         task.lease_holder, task.lease_expires_at = holder, expires
         message.attempt = task.attempt
+        message.tries += 1
         if message.pk is not None:  # its row exists already
             self.taken.append(message)
         self.touch(task)
@@ -265,7 +271,7 @@ class Batch:
         if self.messages:
             insert(using, Message)(self.messages)
         for message in self.taken:
-            Message.objects.using(using).filter(pk=message.pk).update(attempt=message.attempt)
+            Message.objects.using(using).filter(pk=message.pk).update(attempt=message.attempt, tries=message.tries)
         if self.new_artifacts:
             insert(using, Artifact)(self.new_artifacts)
         if self.changed_artifacts:

@@ -121,9 +121,10 @@ class Runner:
         if self._runs.get(run.task_id) is run:
             del self._runs[run.task_id]
         if following is not None and following.start is not None:
-            self.spawn(self._follow(run.agent, following.start))
+            self.spawn(self.follow(run.agent, following.start))
 
-    async def _follow(self, agent: Agent, message: Message) -> None:
+    async def follow(self, agent: Agent, message: Message) -> None:
+        """Run a message that its task has been given, on the running loop."""
         try:
             refs = json.loads(message.wire).get("referenceTaskIds", ())
             past = await database.read(history.past_of, message, refs, history_length=0)

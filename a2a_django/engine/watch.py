@@ -8,6 +8,8 @@ The rows are the truth; this only says when to look at them. Two things say so:
   with one at long ones, because bells can be lost. It asks for all tasks in one query, and only while there are
   readers or runs.
 
+Beside it, tasks that have lost their process are looked for, as long as anybody is at work in any process.
+
 All of it lives on the process's background loop, so that a slow Redis does not slow down a server's loop.
 """
 
@@ -16,12 +18,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from channels.layers import InMemoryChannelLayer, get_channel_layer
 from django.db import DatabaseError, InterfaceError
 
+from a2a_django.conf import a2a_settings
 from a2a_django.engine import bridge, database
 from a2a_django.engine.batch import Committed
 from a2a_django.engine.feed import PAGE, Feed, events_after, tell_loops
@@ -40,25 +43,36 @@ POLL_SHARE = 0.1
 #: How long there may be nothing to watch before the watch ends.
 LINGER_SECONDS = 30.0
 RETRY_SECONDS = 1.0
+MIN_RECOVER_SECONDS = 0.5
 
 #: Where a task stands: id, state, attempt, running, last event, messages.
 Bell = tuple[str, str, int, bool, int, int]
 
 
 class Watch:
-    """The process's watch. ``runs`` returns the attempts of the tasks that run here; ``lost`` is told which of them
-    are no longer current."""
+    """The process's watch.
+
+    ``runs`` returns the attempts of the tasks that run here, ``lost`` is told which of them are no longer current,
+    ``recover`` takes up tasks of processes that died and says whether anybody is at work at all.
+    """
 
     def __init__(
-        self, feed: Feed, holder: str, runs: Callable[[], dict[str, int]], lost: Callable[[str, int], None]
+        self,
+        feed: Feed,
+        holder: str,
+        *,
+        runs: Callable[[], dict[str, int]],
+        lost: Callable[[str, int], None],
+        recover: Callable[[], Awaitable[bool]],
     ) -> None:
         self._feed, self._holder = feed, holder
-        self._runs, self._lost = runs, lost
+        self._runs, self._lost, self._recover = runs, lost, recover
         self._layer = _layer()
         self._lock = threading.Lock()
         self._task: asyncio.Task[None] | None = None
         self._outgoing: dict[str, Bell] = {}
         self._ringing = False
+        self._leased = False
 
     # ------------------------------------------------------------------------------------------------ outgoing
 
@@ -112,12 +126,15 @@ class Watch:
             self._task = asyncio.get_running_loop().create_task(self._watch())
 
     async def _watch(self) -> None:
-        listener = asyncio.get_running_loop().create_task(self._listen()) if self._layer is not None else None
+        loop = asyncio.get_running_loop()
+        beside = [loop.create_task(self._look_for_lost())]
+        if self._layer is not None:
+            beside.append(loop.create_task(self._listen()))
         try:
-            await self._poll(POLL_SECONDS if listener is None else BELL_POLL_SECONDS)
+            await self._poll(POLL_SECONDS if self._layer is None else BELL_POLL_SECONDS)
         finally:
-            if listener is not None:
-                listener.cancel()
+            for task in beside:
+                task.cancel()
 
     async def _poll(self, interval: float) -> None:
         """Look at the rows again and again, until there has been nothing to watch for a while."""
@@ -129,7 +146,7 @@ class Watch:
             start = loop.time()
             pause = interval
             positions, runs = self._feed.positions(), self._runs()
-            if positions or runs:
+            if positions or runs or self._leased:
                 idle = start
             elif start - idle > LINGER_SECONDS:
                 with self._lock:
@@ -148,6 +165,15 @@ class Watch:
             except (DatabaseError, InterfaceError):
                 logger.warning("Could not look for news of other processes", exc_info=True)
             pause = max(interval, (loop.time() - start) / POLL_SHARE)
+
+    async def _look_for_lost(self) -> None:
+        """See again and again whether tasks have lost their process."""
+        while True:
+            try:
+                self._leased = await self._recover()
+            except Exception:
+                logger.warning("Could not look for tasks that have lost their process", exc_info=True)
+            await asyncio.sleep(max(MIN_RECOVER_SECONDS, a2a_settings.LEASE_SECONDS / 3))
 
     async def _listen(self) -> None:
         """Take the bells of other processes, whatever happens to the layer."""

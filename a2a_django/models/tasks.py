@@ -108,7 +108,8 @@ class Message(models.Model):
     """One message of a task (Spec 4.1.4).
 
     ``position`` counts a task's messages from 1 without holes. A message whose id the history already has is worked on
-    but not shown again (D-22). ``attempt`` is the run that took the message; null: it waits.
+    but not shown again (D-22). ``attempt`` is the last run that took the message; null: it
+    waits. ``tries`` counts the runs it has had: more than one when a process died.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -120,6 +121,7 @@ class Message(models.Model):
     wire = ProtoJSONField(_("content"))
     request = ProtoJSONField(_("request"), null=True, blank=True, help_text=_("What the sender asked for besides."))
     attempt = models.PositiveIntegerField(_("attempt"), null=True, blank=True)
+    tries = models.PositiveSmallIntegerField(_("tries"), default=0)
     created_at = models.DateTimeField(_("created"))
 
     class Meta:
