@@ -69,8 +69,9 @@ class Agent:
             if not hasattr(type(self), key):
                 raise TypeError(f"{type(self).__name__} has no attribute {key!r}")
             setattr(self, key, value)
-        self.name = self.name or _in_words(type(self).__name__)
-        self.slug = self.slug or slugify(self.name)
+        words = _in_words(type(self).__name__)
+        self.name = self.name or words
+        self.slug = self.slug or slugify(self.name) or slugify(words)  # a name may have no letter that a slug has
         self.description = self.description or inspect.cleandoc(self._docstring())
 
     def _docstring(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError
+from django.utils import timezone
 from pytest_django import Settings
 
 from a2a_django import Agent, TaskEnded, engine
@@ -533,7 +535,8 @@ async def test_a_run_whose_lease_was_taken_is_stopped_and_changes_nothing(steps:
     task = await send(agent, immediately=True)
     await until(lambda: short(row(task["id"]).state) == "WORKING")
     rows = Task.objects.filter(pk=task["id"])
-    await database.run(lambda: rows.update(lease_holder="another", attempt=2))
+    far = timezone.now() + dt.timedelta(days=1)
+    await database.run(lambda: rows.update(lease_holder="another", lease_expires_at=far, attempt=2))
     await when(lambda: steps.endings)
     await quiet()
     assert steps.endings == ["CancelledError"]
