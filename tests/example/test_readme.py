@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -130,3 +132,20 @@ def test_the_two_commands_are_on_the_first_screen() -> None:
     first_screen = README.splitlines()[:20]
     assert any(line.startswith("make demo") for line in first_screen)
     assert any(line.startswith("make test") for line in first_screen)
+
+
+def test_the_official_client_as_the_readme_calls_it(site: str, tmp_path: Path) -> None:
+    write(tmp_path / "ask.py", blocks("ask.py"))
+    done = subprocess.run(
+        [sys.executable, "ask.py", site, "a-key", "1003"], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Order 1003 is " in done.stdout
+    assert "TASK_STATE_COMPLETED" in done.stdout
+
+
+def test_the_curl_line_of_the_readme(site: str) -> None:
+    (body,) = re.findall(r"-d '(\{.*?\})'\n", README, flags=re.DOTALL)
+    answer = httpx.post(f"{site}/a2a/", content=body, headers={"Content-Type": "application/json"})
+    assert answer.headers["content-type"] == "text/event-stream"
+    assert "Order 1003 is " in answer.text
