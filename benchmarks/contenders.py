@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 import psycopg
 
 from benchmarks.databases import Database, Databases, server_url
-from benchmarks.processes import Server, run_module
+from benchmarks.processes import Process, Server, run_module
 
 
 @dataclass(frozen=True)
@@ -17,17 +20,21 @@ class Contender:
     """A server under test."""
 
     name: str
-    app: str  # for uvicorn
+    app: str  # for uvicorn, where there is no command
     fill: str  # module that makes the tables and COUNT stored tasks
     path: str = "/a2a/"  # of the JSON-RPC endpoint
     options: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
+    command: tuple[str, ...] = ()  # arguments of Python, with {port}
     measures: tuple[str, ...] = ("send", "stream", "list")  # in which it takes part
     kinds: tuple[str, ...] = ("sqlite", "postgres")  # and on which databases
 
-    def serve(self, database: Database) -> Server:
-        """The server on that database, to be used in a `with` block."""
-        return Server(self.app, environment=self.environment | database.environment(), options=self.options)
+    def serve(self, database: Database, environment: Mapping[str, str] = MappingProxyType({})) -> Process:
+        """The server on that database, to be used in a `with` block; `environment` says more to it."""
+        environment = {**self.environment, **database.environment(), **environment}
+        if self.command:
+            return Process([sys.executable, *self.command], environment=environment)
+        return Server(self.app, environment=environment, options=self.options)
 
 
 SDK = Contender("a2a-sdk", "benchmarks.sdk.server:app", "benchmarks.sdk.fill")
@@ -44,7 +51,11 @@ OURS = Contender(
 CONSUMERS = replace(
     OURS, name="a2a-django-consumers", app="benchmarks.site.consumers:application", measures=("send", "stream")
 )
-CONTENDERS = (SDK, SDK_MEMORY, OURS, CONSUMERS)
+SDK_GRPC = replace(SDK, name="a2a-sdk-grpc", command=("-m", "benchmarks.sdk.grpc_server", "{port}"), measures=("grpc",))
+GRPC = replace(
+    OURS, name="a2a-django-grpc", command=("-m", "django", "rungrpc", "127.0.0.1:{port}"), measures=("grpc",)
+)
+CONTENDERS = (SDK, SDK_MEMORY, OURS, CONSUMERS, SDK_GRPC, GRPC)
 
 
 class Templates:

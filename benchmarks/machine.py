@@ -17,17 +17,18 @@ from benchmarks.processes import ROOT
 
 PACKAGES = (
     *("a2a-sdk", "django", "djangorestframework", "channels", "uvicorn", "uvloop", "httptools", "protobuf"),
-    *("starlette", "sqlalchemy", "aiosqlite", "asyncpg", "psycopg", "psycopg-pool"),
+    *("starlette", "sqlalchemy", "aiosqlite", "asyncpg", "psycopg", "psycopg-pool", "grpcio", "channels-redis"),
 )
 SETTINGS = f"""\
-* Both servers: one uvicorn process, uvloop and httptools, no access log, no authentication, no middleware, at most
+* Both servers over HTTP: one uvicorn process, uvloop and httptools, no access log, no authentication, no middleware, at most
   {POOL_SIZE} database connections. One server runs at a time, on the machine that makes the load too.
 * SQLite on both sides: WAL, synchronous NORMAL, busy timeout 20 s; ours with `transaction_mode` IMMEDIATE.
 * PostgreSQL as it is (see above); the SDK through asyncpg and SQLAlchemy's pool, ours through psycopg and its pool.
 * a2a-sdk: `DefaultRequestHandler` and `DatabaseTaskStore`, JSON-RPC over Starlette, the fewest events an executor can
   publish (task, artifact, completed).
 * a2a-django: `include("a2a_django.urls")` behind Django's own ASGI handler with `MIDDLEWARE = []`; the agents are async
-  generators that yield text (see `benchmarks/site/`). A site's middleware comes on top, for every view alike."""
+  generators that yield text (see `benchmarks/site/`). A site's middleware comes on top, for every view alike.
+* Over gRPC: the SDK's `GrpcHandler` on a `grpc.aio` server as its documentation makes one, and `manage.py rungrpc`."""
 
 
 def commit() -> str:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 ROOT = Path(__file__).resolve().parent.parent
 _TICK = os.sysconf("SC_CLK_TCK")
@@ -76,33 +78,39 @@ class Usage:
     rss_bytes: int
     threads: int
 
+    @classmethod
+    def of(cls, processes: Iterable[Process]) -> Usage:
+        """What several have used together."""
+        all_ = [process.usage() for process in processes]
+        return cls(sum(u.cpu_seconds for u in all_), sum(u.rss_bytes for u in all_), sum(u.threads for u in all_))
 
-class Server:
-    """A uvicorn process serving `app`, for use in a `with` block."""
 
-    def __init__(self, app: str, *, environment: Mapping[str, str], options: tuple[str, ...] = ()) -> None:
+class Process:
+    """A process that listens on a port of its own (`{port}` in its command), for use in a `with` block."""
+
+    def __init__(self, command: Sequence[str], *, environment: Mapping[str, str]) -> None:
         self.port = free_port()
-        self._command = [
-            *(sys.executable, "-m", "uvicorn", app, "--host", "127.0.0.1", "--port", str(self.port)),
-            *("--log-level", "warning", "--no-access-log", "--loop", "uvloop", "--http", "httptools"),
-            *("--timeout-graceful-shutdown", "2", *options),
-        ]
+        self._command = [part.replace("{port}", str(self.port)) for part in command]
         self._environment = {**os.environ, **environment}
         self._process: subprocess.Popen[bytes] | None = None
 
-    def __enter__(self) -> Server:
-        self._process = subprocess.Popen(self._command, cwd=ROOT, env=self._environment, stdin=subprocess.DEVNULL)
-        try:
-            self._wait_until_it_listens()
-        except BaseException:
-            self.stop()
-            raise
+    def __enter__(self) -> Self:
+        self.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+    def start(self) -> None:
+        """Starts the process, also again after `kill`, and waits until it listens."""
+        self._process = subprocess.Popen(self._command, cwd=ROOT, env=self._environment, stdin=subprocess.DEVNULL)
+        try:
+            self._wait_until_it_listens()
+        except BaseException:
+            self.stop()
+            raise
 
     @property
     def pid(self) -> int:
@@ -134,6 +142,12 @@ class Server:
             process.kill()
             process.wait()
 
+    def kill(self) -> None:
+        """Ends the process, not politely."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
     def _wait_until_it_listens(self) -> None:
         end = time.monotonic() + START_TIMEOUT
         while time.monotonic() < end:
@@ -145,3 +159,30 @@ class Server:
                     return
             time.sleep(0.05)
         raise ServerError(f"the server does not listen after {START_TIMEOUT:.0f} s: {' '.join(self._command)}")
+
+
+class Server(Process):
+    """A uvicorn process serving `app`."""
+
+    def __init__(self, app: str, *, environment: Mapping[str, str], options: tuple[str, ...] = ()) -> None:
+        command = [
+            *(sys.executable, "-m", "uvicorn", app, "--host", "127.0.0.1", "--port", "{port}"),
+            *("--log-level", "warning", "--no-access-log", "--loop", "uvloop", "--http", "httptools"),
+            *("--timeout-graceful-shutdown", "2", *options),
+        ]
+        super().__init__(command, environment=environment)
+
+
+class Redis(Process):
+    """A Redis server that keeps nothing on disk. Raises `ServerError` where the program is missing."""
+
+    def __init__(self) -> None:
+        program = shutil.which("redis-server")
+        if program is None:
+            raise ServerError("there is no redis-server")
+        quiet = ("--save", "", "--appendonly", "no", "--loglevel", "warning", "--logfile", os.devnull)
+        super().__init__([program, "--port", "{port}", "--bind", "127.0.0.1", *quiet], environment={})
+
+    def environment(self) -> dict[str, str]:
+        """The variable that names this server to a site."""
+        return {"BENCH_REDIS": f"redis://127.0.0.1:{self.port}/0"}

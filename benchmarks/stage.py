@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from benchmarks.contenders import Contender, Templates
 from benchmarks.databases import Databases
-from benchmarks.processes import Server, Usage
+from benchmarks.processes import Process, Usage
 
 T = TypeVar("T")
 SETTLE_SECONDS = 0.3  # what a server does after its last answer belongs to the bill as well
@@ -31,10 +31,11 @@ class Effort:
     list_sizes: tuple[int, int]
     list_walks: int
     memory_calls: int
+    cross_events: int
 
 
-FULL = Effort(5, 5.0, 1.5, 3, 3000, 3, (1_000, 100_000), 5, 20_000)
-QUICK = Effort(2, 2.0, 1.0, 1, 3000, 1, (1_000, 100_000), 3, 20_000)
+FULL = Effort(5, 5.0, 1.5, 3, 3000, 3, (1_000, 100_000), 5, 20_000, 500)
+QUICK = Effort(2, 2.0, 1.0, 1, 3000, 1, (1_000, 100_000), 3, 20_000, 200)
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class Stage:
                     yield kind, contender
 
     @contextmanager
-    def serve(self, contender: Contender, kind: str, tasks: int = 0) -> Iterator[Server]:
+    def serve(self, contender: Contender, kind: str, tasks: int = 0) -> Iterator[Process]:
         """A fresh server on a fresh copy of the prepared database."""
         template = self.templates.get(contender, kind, tasks)
         with self.databases.copy(template) as database, contender.serve(database) as server:
@@ -85,14 +86,14 @@ class Stage:
         return self.runner.run(work)
 
     @contextmanager
-    def bill(self, server: Server) -> Iterator[Bill]:
-        """Measures what the block costs the server."""
+    def bill(self, *servers: Process) -> Iterator[Bill]:
+        """Measures what the block costs the servers."""
         bill = Bill()
-        before, started = server.usage(), time.perf_counter()
+        before, started = Usage.of(servers), time.perf_counter()
         yield bill
         seconds = time.perf_counter() - started
         time.sleep(SETTLE_SECONDS)
-        bill.usage = server.usage()
+        bill.usage = Usage.of(servers)
         bill.cost = Cost(seconds, bill.usage.cpu_seconds - before.cpu_seconds)
 
     @staticmethod

@@ -11,6 +11,7 @@ ECHO = "echo"
 COMPLETED = "TASK_STATE_COMPLETED"
 ASK_AGENT = "ask"  # tenant of the agent that waits for an answer
 INPUT_REQUIRED = "TASK_STATE_INPUT_REQUIRED"
+CLOCK_AGENT = "clock"  # tenant of the agent that says when it published
 CHUNK_AGENT = "chunks"  # tenant of the agent that streams; the SDK's server looks at the text instead
 
 
@@ -44,10 +45,16 @@ def send_question(path: str, number: int) -> bytes:
     return _rpc(path, number, "SendMessage", {"tenant": ASK_AGENT, "message": _message(number, "?")})
 
 
-def subscribe(path: str, task_id: str) -> bytes:
-    """A SubscribeToTask for such a task."""
-    params = {"tenant": ASK_AGENT, "id": task_id}
+def subscribe(path: str, task_id: str, *, tenant: str = ASK_AGENT) -> bytes:
+    """A SubscribeToTask for a task of this agent."""
+    params = {"tenant": tenant, "id": task_id}
     return _rpc(path, 1, "SubscribeToTask", params, accept="text/event-stream")
+
+
+def start_clock(path: str, count: int, pause_ms: int) -> bytes:
+    """A SendMessage that is answered at once and starts a task that tells the time."""
+    params = {"tenant": CLOCK_AGENT, "message": _message(0, f"clock {count} {pause_ms}")}
+    return _rpc(path, 0, "SendMessage", params | {"configuration": {"returnImmediately": True}})
 
 
 def get_task(path: str, task_id: str, *, tenant: str = "") -> bytes:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from benchmarks.measures.cross import measure_cross
+from benchmarks.measures.grpc import measure_grpc
 from benchmarks.measures.idle import measure_idle
 from benchmarks.measures.listing import measure_listing
 from benchmarks.measures.memory import measure_memory
+from benchmarks.measures.scale import measure_scale
 from benchmarks.measures.send import measure_send
 from benchmarks.measures.stream import measure_stream
 from benchmarks.report import Section
@@ -18,4 +21,7 @@ MEASURES: dict[str, Callable[[Stage], Section]] = {
     "list": measure_listing,
     "memory": measure_memory,
     "idle": measure_idle,
+    "grpc": measure_grpc,
+    "cross": measure_cross,
+    "scale": measure_scale,
 }

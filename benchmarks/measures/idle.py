@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks import wire
 from benchmarks.contenders import CONSUMERS, OURS
 from benchmarks.load import Connection, LoadError
-from benchmarks.processes import Server
+from benchmarks.processes import Process
 from benchmarks.report import Section, Target
 from benchmarks.stage import Stage
 
@@ -49,7 +49,7 @@ def measure_idle(stage: Stage) -> Section:
     return section
 
 
-async def _measure(server: Server, path: str, size: int) -> tuple[float, int, int, float, float]:
+async def _measure(server: Process, path: str, size: int) -> tuple[float, int, int, float, float]:
     tasks = await _tasks(server.port, path, size)
     await _close(await _open(server.port, path, tasks[:WARM_UP]))
     await asyncio.sleep(QUIET_SECONDS + 1)  # idle threads have gone by then

@@ -105,13 +105,13 @@ async def _streams(port: int, path: str, streams: int, chunks: int) -> tuple[lis
             async for ready in line.stream(wire.stream_chunks(path, number, chunks)):
                 events += ready
                 marks += [time.perf_counter()] * len(ready)
-            task_ids.append(_check_events(events, chunks))
+            task_ids.append(check_events(events, chunks))
     finally:
         line.close()
     return task_ids, marks
 
 
-def _check_events(events: list[bytes], chunks: int) -> str:
+def check_events(events: list[bytes], chunks: int) -> str:
     """Every chunk once, in order, and the end; returns the task id."""
     texts: list[str] = []
     task_id = state = ""

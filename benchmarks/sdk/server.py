@@ -1,67 +1,18 @@
-"""The SDK's JSON-RPC server over Starlette: `uvicorn benchmarks.sdk.server:app`.
-
-One executor plays both agents of our site: "chunks N" streams N artifact chunks, everything else is echoed. The events
-are the fewest that the SDK's own interface allows: the task, the artifact's chunks, the completion.
-"""
+"""The SDK's JSON-RPC server over Starlette: `uvicorn benchmarks.sdk.server:app`."""
 
 from __future__ import annotations
 
-import os
-
-from a2a.helpers import new_task_from_user_message, new_text_part
-from a2a.server.agent_execution import AgentExecutor, RequestContext
-from a2a.server.events import EventQueue
-from a2a.server.request_handlers import DefaultRequestHandler
 from a2a.server.routes.agent_card_routes import create_agent_card_routes
 from a2a.server.routes.jsonrpc_routes import create_jsonrpc_routes
-from a2a.server.tasks import InMemoryTaskStore, TaskUpdater
-from a2a.types.a2a_pb2 import AgentCapabilities, AgentCard, AgentInterface, AgentSkill
 from starlette.applications import Starlette
 
-from benchmarks.sdk.store import create_store
-from benchmarks.wire import ECHO, chunk_text
-
-ARTIFACT = "answer"
-
-
-class BenchExecutor(AgentExecutor):
-    """Echoes, or streams chunks."""
-
-    async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
-        if context.message is None:
-            raise ValueError("a request without a message")
-        task = context.current_task
-        if task is None:
-            task = new_task_from_user_message(context.message)
-            await event_queue.enqueue_event(task)
-        updater = TaskUpdater(event_queue, task.id, task.context_id)
-        word, _, count = context.get_user_input().partition(" ")
-        texts = (chunk_text(number) for number in range(int(count))) if word == "chunks" else iter((ECHO,))
-        for number, text in enumerate(texts):
-            await updater.add_artifact([new_text_part(text)], artifact_id=ARTIFACT, append=number > 0)
-        await updater.complete()
-
-    async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
-        raise NotImplementedError("no benchmark cancels")
+from benchmarks.sdk.executor import create_card, create_handler
 
 
 def create_app() -> Starlette:
     """The application with its JSON-RPC endpoint and card."""
-    card = AgentCard(
-        name="Bench",
-        description="Echoes and streams.",
-        version="1.0",
-        supported_interfaces=[
-            AgentInterface(url="http://127.0.0.1/a2a/", protocol_binding="JSONRPC", protocol_version="1.0")
-        ],
-        capabilities=AgentCapabilities(streaming=True),
-        default_input_modes=["text/plain"],
-        default_output_modes=["text/plain"],
-        skills=[AgentSkill(id="echo", name="Echo", description="Echoes.", tags=["bench"])],
-    )
-    store = InMemoryTaskStore() if os.environ.get("BENCH_STORE") == "memory" else create_store()
-    handler = DefaultRequestHandler(agent_executor=BenchExecutor(), task_store=store, agent_card=card)
-    return Starlette(routes=[*create_jsonrpc_routes(handler, "/a2a/"), *create_agent_card_routes(card)])
+    card = create_card("http://127.0.0.1/a2a/", "JSONRPC")
+    return Starlette(routes=[*create_jsonrpc_routes(create_handler(card), "/a2a/"), *create_agent_card_routes(card)])
 
 
 app = create_app()

@@ -22,11 +22,15 @@ INSTALLED_APPS = [
     "benchmarks.site",
 ]
 MIDDLEWARE: list[str] = []
+ASGI_APPLICATION = "benchmarks.site.consumers.application"
+# A killed Redis is part of a measurement.
+LOGGING = {"version": 1, "disable_existing_loggers": False, "loggers": {"channels_redis": {"level": "CRITICAL"}}}
 
 A2A = {
     "AUTHENTICATION_CLASSES": [],
     "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
     "DEFAULT_AGENT": "echo",
+    "GRPC_URL": "127.0.0.1:50051",  # of no importance here, but `rungrpc` warns without
 }
 
 
@@ -57,3 +61,9 @@ def _database(database: Database) -> dict[str, Any]:
 
 
 DATABASES = {"default": _database(Database.from_environment(os.environ))}
+
+# Redis between processes where there are several and the measurement wants it; otherwise they look at the database.
+if redis := os.environ.get("BENCH_REDIS"):
+    CHANNEL_LAYERS = {
+        "default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": [redis]}}
+    }

@@ -1,0 +1,101 @@
+"""Two server processes against one: what a second process brings."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import time
+from collections import defaultdict
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from benchmarks import wire
+from benchmarks.contenders import CONSUMERS, OURS, Contender
+from benchmarks.load import closed_loop
+from benchmarks.report import Section, Target, ratio, spread
+from benchmarks.stage import Stage
+
+CONNECTIONS = 16  # altogether, so that each of two processes gets as many as one of the other measurements
+KIND = "postgres"
+WANTED = 1.7
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The figures of one turn, all processes together."""
+
+    per_second: float
+    server_cpu_ms: float
+    client_cpu_ms: float
+    cores: float  # that the servers kept busy
+
+
+def measure_scale(stage: Stage) -> Section:
+    """Runs the turns and puts the figures together."""
+    turns: dict[tuple[str, int], list[Turn]] = defaultdict(list)
+    contenders = [contender for contender in (OURS, CONSUMERS) if contender in stage.contenders]
+    for round_ in range(stage.effort.rounds if KIND in stage.kinds else 0):
+        for contender in contenders:
+            for processes in (1, 2):
+                stage.note(f"scale: round {round_ + 1} of {stage.effort.rounds}, {contender.name}, {processes}")
+                turns[contender.name, processes].append(_turn(stage, contender, processes))
+    section = Section(
+        "Two processes against one",
+        f"Blocking SendMessage over JSON-RPC as above, on PostgreSQL, {CONNECTIONS} keep-alive connections, shared out "
+        "evenly over one or two server processes on one database, no channel layer. The load generator and PostgreSQL "
+        "run on the same cores: 'cores' is what the server processes themselves kept busy, and what is left of the "
+        "machine is all that the others had. The ratio is the more than these leave room for, not what a second "
+        "machine would bring.",
+        ("server, processes", "calls/s", "server CPU ms/call", "cores", "client CPU ms/call"),
+    )
+    for (name, processes), figures in turns.items():
+        section.rows.append(
+            (
+                f"{name}, {processes}",
+                spread([turn.per_second for turn in figures], 0),
+                spread([turn.server_cpu_ms for turn in figures], 2),
+                spread([turn.cores for turn in figures], 2),
+                f"{statistics.median(turn.client_cpu_ms for turn in figures):.3f}",
+            )
+        )
+    for contender in contenders:
+        one, two = (_median(turns.get((contender.name, processes), [])) for processes in (1, 2))
+        section.targets.append(
+            Target(f"Two processes / one, {contender.name}, {KIND}: calls/s", WANTED, ratio(two, one), True)
+        )
+    return section
+
+
+def _median(figures: list[Turn]) -> float | None:
+    return statistics.median(turn.per_second for turn in figures) if figures else None
+
+
+def _turn(stage: Stage, contender: Contender, processes: int) -> Turn:
+    template = stage.templates.get(contender, KIND)
+    with ExitStack() as stack:
+        database = stack.enter_context(stage.databases.copy(template))
+        servers = [stack.enter_context(contender.serve(database)) for _ in range(processes)]
+        ports = [server.port for server in servers]
+        stage.run(_load(ports, contender.path, stage.effort.warm_up_seconds))
+        with stage.bill(*servers) as bill:
+            calls, seconds, client = stage.run(_load(ports, contender.path, stage.effort.send_seconds))
+    cpu = bill.cost.cpu_seconds
+    return Turn(calls / seconds, cpu / calls * 1000, client / calls * 1000, cpu / bill.cost.seconds)
+
+
+async def _load(ports: list[int], path: str, seconds: float) -> tuple[int, float, float]:
+    """Returns the calls to all ports, the seconds they took, and the CPU seconds of this process."""
+    cpu, started = time.process_time(), time.perf_counter()
+    loads = await asyncio.gather(
+        *(
+            closed_loop(
+                port,
+                connections=CONNECTIONS // len(ports),
+                make=lambda number: wire.send_message(path, number),
+                check=wire.check_sent,
+                seconds=seconds,
+            )
+            for port in ports
+        )
+    )
+    return sum(load.calls for load in loads), time.perf_counter() - started, time.process_time() - cpu
