@@ -1,0 +1,13 @@
+"""The scripted site, open to everybody, with leases so short that runs change hands during a soak."""
+
+from __future__ import annotations
+
+from example_project.scripted.settings import *  # noqa: F403
+from example_project.scripted.settings import A2A as SCRIPTED
+
+A2A = {
+    **SCRIPTED,
+    "AUTHENTICATION_CLASSES": [],
+    "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
+    "LEASE_SECONDS": 6,
+}
