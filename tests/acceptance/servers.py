@@ -78,7 +78,7 @@ class Running:
     def logs(self) -> Iterator[str]:
         """Return the ends of the logs."""
         processes = [*self.asgi.values(), *self.grpc.values(), *([self.second] if self.second else [])]
-        return (process.tail() for process in processes)
+        return (process.tail(150) for process in processes)
 
 
 @contextmanager
