@@ -20,8 +20,8 @@ PACKAGES = (
     *("starlette", "sqlalchemy", "aiosqlite", "asyncpg", "psycopg", "psycopg-pool", "grpcio", "channels-redis"),
 )
 SETTINGS = f"""\
-* Both servers over HTTP: one uvicorn process, uvloop and httptools, no access log, no authentication, no middleware, at most
-  {POOL_SIZE} database connections. One server runs at a time, on the machine that makes the load too.
+* Over HTTP both servers: one uvicorn process, uvloop and httptools, no access log. Everywhere: no authentication, no
+  middleware, at most {POOL_SIZE} database connections for a process. One server runs at a time, on the machine that makes the load too.
 * SQLite on both sides: WAL, synchronous NORMAL, busy timeout 20 s; ours with `transaction_mode` IMMEDIATE.
 * PostgreSQL as it is (see above); the SDK through asyncpg and SQLAlchemy's pool, ours through psycopg and its pool.
 * a2a-sdk: `DefaultRequestHandler` and `DatabaseTaskStore`, JSON-RPC over Starlette, the fewest events an executor can
