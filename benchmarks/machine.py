@@ -20,8 +20,9 @@ PACKAGES = (
     *("starlette", "sqlalchemy", "aiosqlite", "asyncpg", "psycopg", "psycopg-pool", "grpcio", "channels-redis"),
 )
 SETTINGS = f"""\
-* Over HTTP both servers: one uvicorn process, uvloop and httptools, no access log. Everywhere: no authentication, no
-  middleware, at most {POOL_SIZE} database connections for a process. One server runs at a time, on the machine that makes the load too.
+* Over HTTP both servers: one uvicorn process, uvloop and httptools, no access log. No authentication, no middleware, at
+  most {POOL_SIZE} database connections for a process. The machine that runs a server makes the load, too; but for the
+  measurements of several processes one server runs at a time.
 * SQLite on both sides: WAL, synchronous NORMAL, busy timeout 20 s; ours with `transaction_mode` IMMEDIATE.
 * PostgreSQL as it is (see above); the SDK through asyncpg and SQLAlchemy's pool, ours through psycopg and its pool.
 * a2a-sdk: `DefaultRequestHandler` and `DatabaseTaskStore`, JSON-RPC over Starlette, the fewest events an executor can
