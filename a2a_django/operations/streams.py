@@ -32,6 +32,9 @@ class EventStream:
         while not self._over and reader is not None:
             texts: list[str] = []
             for event in await reader.next():
+                if turn is not None and turn.is_past(event):
+                    self._over = True
+                    break
                 texts.append(event[1])
                 if event[2] in TERMINAL:
                     self._over = True

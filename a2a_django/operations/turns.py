@@ -38,6 +38,10 @@ class Turn:
         if self.attempt is not None and attempt >= self.attempt:
             self.state = state
 
+    def is_past(self, event: Event) -> bool:
+        """Whether an event comes after the end of this message's stream: of a later run, when its own has asked."""
+        return self.attempt is not None and event[3] > self.attempt and self.state == TaskState.INPUT_REQUIRED
+
     def is_settled(self, reader: Reader) -> bool:
         """Whether a blocking call may be answered: the task has ended, or its run has asked back (R-035)."""
         return self.state in INTERRUPTED or self._is_over(reader)
