@@ -1,9 +1,9 @@
 """Settings of the package's own tests.
 
-A2A_TEST_DATABASE=postgres runs them on PostgreSQL (address from the PG* variables), =mysql on MySQL or MariaDB (address from the
-MYSQL_* variables), A2A_TEST_REDIS=1 with
-channels-redis (address from A2A_TEST_REDIS_URL). The SQLite test database is a file: the engine's threads have
-connections of their own, which would each see a different in-memory database.
+A2A_TEST_DATABASE=postgres runs them on PostgreSQL (address from the PG* variables), =mysql on MySQL or MariaDB (address
+from the MYSQL_* variables), A2A_TEST_REDIS=1 with channels-redis (address from A2A_TEST_REDIS_URL). The SQLite test
+database is a file: the engine's threads have connections of their own, which would each see a different in-memory
+database.
 
 Access is open here because most tests are not about access; those that are set AUTHENTICATION_CLASSES and
 PERMISSION_CLASSES.

@@ -1,8 +1,8 @@
 """What happens to a task whose process died: its lease has run out (DESIGN 3).
 
 Any process may find it; the row's lock decides who acts. A task that was parked is released, or its next message is
-run. One that was at work is run again when the agent allows another attempt (``max_attempts``), otherwise it fails with a
-plain sentence. What the lost attempt has published stays; it cannot publish any more (fencing).
+run. One that was at work is run again when the agent allows another attempt (``max_attempts``), otherwise it fails with
+a plain sentence. What the lost attempt has published stays; it cannot publish any more (fencing).
 """
 
 from __future__ import annotations
