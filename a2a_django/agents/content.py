@@ -26,7 +26,10 @@ def decoded(kind: str, value: Any) -> Wire:
 
 
 def part(value: Any) -> Wire:
-    """Return one part: text for ``str``, raw for ``bytes``, data for ``dict`` and ``list``, a Part as it is."""
+    """Return one part: text for ``str``, raw for ``bytes``, data for ``dict`` and ``list``, a Part as it is.
+
+    Raises ``InvalidAgentResponseError`` for anything else.
+    """
     value = _translated(value)
     if isinstance(value, str):
         if not value.isascii() or "\0" in value:
@@ -36,11 +39,15 @@ def part(value: Any) -> Wire:
         return {"raw": base64.b64encode(bytes(value)).decode()}
     if isinstance(value, ProtoMessage):
         if value.DESCRIPTOR.name != "Part":
-            raise InvalidAgentResponseError(f"A {value.DESCRIPTOR.name} is not a part")
+            raise _no_part(value.DESCRIPTOR.name)
         return decoded("Part", value)
     if isinstance(value, (dict, list)):
         return decoded("Part", {"data": value})
-    raise InvalidAgentResponseError(f"A {type(value).__name__} is not a part")
+    raise _no_part(type(value).__name__)
+
+
+def _no_part(kind: str) -> InvalidAgentResponseError:
+    return InvalidAgentResponseError(f"{kind} cannot be a part of an answer: yield str, bytes, dict, list or Part")
 
 
 def _translated(value: Any) -> Any:
