@@ -89,8 +89,8 @@ USE_TZ = True
 STATIC_URL = "static/"
 
 A2A: dict[str, Any] = {
-    # Anybody may talk to the order desk. Production: leave both lines out. Then callers need an API key (made in the
-    # admin), or list the REST framework classes that your site has already.
+    # Anybody may talk to the order desk. Production: leave both lines out. Then callers need an API key, made with
+    # `manage.py a2a_key USERNAME`; or list the REST framework classes that your site has already.
     "AUTHENTICATION_CLASSES": [],
     "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
     # Where `manage.py rungrpc` is reached from outside; with it the card lists gRPC.
