@@ -65,6 +65,28 @@ def key_of(text: str) -> str:
 _uuid_lock = threading.Lock()
 _last_ms = 0
 _counter = 0
+#: Random bytes in store, and how many are used: each ``os.urandom`` hands the interpreter to another thread and waits
+#: to get it back, which under load costs more than all the rest of an id.
+_store = b""
+_used = 0
+
+
+def _random(count: int) -> int:
+    """Return a number of ``count`` random bytes; to be called with the lock."""
+    global _store, _used
+    if _used + count > len(_store):
+        _store, _used = os.urandom(4096), 0
+    _used += count
+    return int.from_bytes(_store[_used - count : _used], "big")
+
+
+def _after_fork() -> None:
+    """A child must not use the bytes that its parent uses."""
+    global _uuid_lock, _store
+    _uuid_lock, _store = threading.Lock(), b""
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def uuid7() -> str:
@@ -76,12 +98,12 @@ def uuid7() -> str:
     with _uuid_lock:
         now = time.time_ns() // 1_000_000
         if now > _last_ms:
-            _last_ms, _counter = now, int.from_bytes(os.urandom(2), "big") & 0x3FF
+            _last_ms, _counter = now, _random(2) & 0x3FF
         else:
             _counter += 1
             if _counter > 0xFFF:
                 _last_ms, _counter = _last_ms + 1, 0
         ms, counter = _last_ms, _counter
-    tail = int.from_bytes(os.urandom(8), "big") & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+        tail = _random(8) & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
     text = f"{ms:012x}7{counter:03x}{tail:016x}"
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"

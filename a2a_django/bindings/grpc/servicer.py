@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from functools import partial
 from typing import Final, cast
 
 import grpc
@@ -60,16 +59,16 @@ class Servicer(grpc.GenericRpcHandler):
         self._ending = False
         # Handlers that read the request themselves, also where it is a single message: see the invariants.
         self._handlers: dict[str, grpc.RpcMethodHandler[bytes, bytes]] = {
-            path: grpc.stream_stream_rpc_method_handler(partial(self._stream, method))
+            path: grpc.stream_stream_rpc_method_handler(self._stream(method))
             if method.operation.streaming
-            else grpc.stream_unary_rpc_method_handler(partial(self._unary, method))
+            else grpc.stream_unary_rpc_method_handler(self._unary(method))
             for path, method in METHODS.items()
         }
 
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[bytes, bytes]:
         """Return the handler for a path."""
         path = handler_call_details.method
-        return self._handlers.get(path) or grpc.stream_stream_rpc_method_handler(partial(self._unknown, path))
+        return self._handlers.get(path) or grpc.stream_stream_rpc_method_handler(_unknown(path))
 
     # ------------------------------------------------------------------------------------------------ the end
 
@@ -91,35 +90,41 @@ class Servicer(grpc.GenericRpcHandler):
 
     # ------------------------------------------------------------------------------------------------ handlers
 
-    async def _unary(self, method: Method, messages: object, context: Context) -> bytes:
-        answers: list[bytes] = []
+    # Coroutine functions and not partial objects: gRPC asks of every call what kind of function its handler is.
 
-        async def carry_out(exchange: Exchange) -> None:
-            call, request = await self._begin(method, exchange, context)
-            answers.append(method.write(await calls.text_of(method.operation, call, request)))
-            await _echo_extensions(call, context)
+    def _unary(self, method: Method) -> Callable[[object, Context], Awaitable[bytes]]:
+        async def handle(messages: object, context: Context) -> bytes:
+            answer = b""
 
-        await self._guarded(method.path, context, carry_out)
-        return answers[0]
+            async def carry_out(exchange: Exchange) -> None:
+                nonlocal answer
+                call, request = await self._begin(method, exchange, context)
+                answer = method.write(await calls.text_of(method.operation, call, request))
+                await _echo_extensions(call, context)
 
-    async def _stream(self, method: Method, messages: object, context: Context) -> None:
-        async def carry_out(exchange: Exchange) -> None:
-            call, request = await self._begin(method, exchange, context)
-            place = sse.places.take()
-            try:
-                events = cast(sse.Events, await method.operation.call(call, request))
+            await self._guarded(method.path, context, carry_out)
+            return answer
+
+        return handle
+
+    def _stream(self, method: Method) -> Callable[[object, Context], Awaitable[None]]:
+        async def handle(messages: object, context: Context) -> None:
+            async def carry_out(exchange: Exchange) -> None:
+                call, request = await self._begin(method, exchange, context)
+                place = sse.places.take()
                 try:
-                    await _echo_extensions(call, context)
-                    await _send(events, method, context)
+                    events = cast(sse.Events, await method.operation.call(call, request))
+                    try:
+                        await _echo_extensions(call, context)
+                        await _send(events, method, context)
+                    finally:
+                        await events.aclose()
                 finally:
-                    await events.aclose()
-            finally:
-                place.release()
+                    place.release()
 
-        await self._guarded(method.path, context, carry_out)
+            await self._guarded(method.path, context, carry_out)
 
-    async def _unknown(self, path: str, messages: object, context: Context) -> None:
-        await _refuse(MethodNotFoundError(), path, context)
+        return handle
 
     async def _guarded(self, path: str, context: Context, carry_out: Callable[[Exchange], Awaitable[None]]) -> None:
         """Carry out a call; what it raises becomes its status."""
@@ -157,6 +162,13 @@ class Servicer(grpc.GenericRpcHandler):
         tenant = calls.tenant_of("", [], request)
         call = await calls.context(exchange, method.operation, binding=BINDING, version=version, tenant=tenant)
         return call, request
+
+
+def _unknown(path: str) -> Callable[[object, Context], Awaitable[None]]:
+    async def handle(messages: object, context: Context) -> None:
+        await _refuse(MethodNotFoundError(), path, context)
+
+    return handle
 
 
 def base() -> CardBase:

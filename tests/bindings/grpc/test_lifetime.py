@@ -16,6 +16,7 @@ from a2a_django.agents import TaskContext
 from a2a_django.bindings import sse
 from a2a_django.engine.journal import Journal
 from a2a_django.models import Task
+from a2a_django.operations import EventStream
 from a2a_django.protocol.states import TERMINAL
 from tests.bindings.conftest import Echo
 from tests.bindings.grpc.conftest import Running, ask, refusal
@@ -165,20 +166,21 @@ async def test_there_are_only_so_many_calls(serve: Any, waiting: Waiting) -> Non
     waiting.go.set()
 
 
-async def test_an_error_in_mid_stream(live: Running, waiting: Waiting, monkeypatch: pytest.MonkeyPatch) -> None:
-    from a2a_django.engine.feed import Reader
+async def test_an_error_in_mid_stream(live: Running, echo: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = EventStream.__anext__
+    seen: list[EventStream] = []
 
+    async def once(events: EventStream) -> list[str]:
+        if events in seen:
+            raise RuntimeError("secret-7f3a")
+        seen.append(events)
+        return await first(events)
+
+    monkeypatch.setattr(EventStream, "__anext__", once)
     stream = aiter(live.stub().SendStreamingMessage(ask("go")))
     assert (await anext(stream)).HasField("task")
-    await waiting.begun.wait()
-
-    async def fail(reader: Reader) -> Any:
-        raise RuntimeError("secret-7f3a")
-
-    monkeypatch.setattr(Reader, "next", fail)
-    waiting.go.set()
     with pytest.raises(grpc.aio.AioRpcError) as caught:
-        [event async for event in stream]
+        await anext(stream)
     assert (caught.value.code(), caught.value.details()) == (grpc.StatusCode.INTERNAL, "Internal error")
     await no_calls(live)
     assert sse.places.taken == 0
@@ -193,7 +195,9 @@ class TestDrain:
         assert (await anext(stream)).HasField("task")
         await waiting.begun.wait()
         draining = asyncio.ensure_future(live.server.drain(20))
-        assert (await refusal(live.stub().ListTasks(a2a_pb2.ListTasksRequest()))).code == "UNAVAILABLE"
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            await calls_without_end(live)
+        assert refused.value.code() == grpc.StatusCode.UNAVAILABLE
         waiting.go.set()
         assert (await answer).task.artifacts
         states = [event.status_update.status.state async for event in stream if event.HasField("status_update")]
@@ -239,6 +243,11 @@ class TestDrain:
         async with asyncio.timeout(20):
             await live.server.drain(0.1)
         assert sse.places.taken == 0
+
+
+async def calls_without_end(live: Running) -> None:
+    while True:
+        await live.stub().ListTasks(a2a_pb2.ListTasksRequest())
 
 
 async def wait_for(call: Any) -> Any:
