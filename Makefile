@@ -13,7 +13,7 @@ DEV := $(VENV)/.dev-is-installed
 .PHONY: help demo test lint types acceptance interop bench proto clean
 
 help:
-	@echo "make demo         the example site on http://127.0.0.1:$(PORT)"
+	@echo "make demo         the example site on http://127.0.0.1:$(PORT); PORT=8123 for another port"
 	@echo "make test         the tests"
 	@echo "make lint types   style, import contracts, type checks"
 	@echo "make acceptance   the black-box suite under daphne and uvicorn"
@@ -23,7 +23,7 @@ help:
 	@echo "make clean        remove the virtual environment and the demo's database"
 
 demo: $(SITE)
-	@$(PY) manage.py preparedemo --base http://127.0.0.1:$(PORT)
+	@$(PY) manage.py preparedemo --port $(PORT)
 	@$(PY) manage.py runserver 127.0.0.1:$(PORT)
 
 test: $(DEV)

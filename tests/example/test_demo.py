@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-import shlex
+import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.live import Site
+from tests.live import LiveError, Site, free_port
 
 VERSION = {"A2A-Version": "1.0"}
 
@@ -35,20 +39,42 @@ def base(site: Site, printed: str) -> Iterator[str]:
         yield server.url
 
 
-def run(line: str, base: str) -> httpx.Response:
-    """Do what a printed curl line does."""
-    words = shlex.split(line.replace("http://site.test", base))
-    headers, body, url = {}, None, ""
-    arguments = iter(words[1:])
-    for word in arguments:
-        if word == "-H":
-            name, __, value = next(arguments).partition(": ")
-            headers[name] = value
-        elif word == "-d":
-            body = next(arguments)
-        elif not word.startswith("-"):
-            url = word
-    return httpx.request("GET" if body is None else "POST", url, content=body, headers=headers, timeout=20)
+#: Stands for curl in what is printed, so that the lines are run by a shell as they are pasted.
+CURL = """\
+#!{python}
+import sys
+import httpx
+headers, body, url = {{}}, None, ""
+arguments = iter(sys.argv[1:])
+for word in arguments:
+    if word == "-H":
+        name, _, value = next(arguments).partition(": ")
+        headers[name] = value
+    elif word == "-d":
+        body = next(arguments)
+    elif word not in ("-s", "-sN"):
+        url = word
+answer = httpx.request("GET" if body is None else "POST", url, content=body, headers=headers, timeout=20)
+sys.stdout.write(answer.text)
+"""
+
+
+def pasted(commands: str, base: str, folder: Path) -> str:
+    """Return what the printed commands print."""
+    curl = folder / "curl"
+    curl.write_text(CURL.format(python=sys.executable))
+    curl.chmod(0o755)
+    paths = os.pathsep.join([str(folder), str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["sh", "-e"],
+        input=commands.replace("http://site.test", base),
+        env={**os.environ, "PATH": paths},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def send(base: str, text: str, **extra: Any) -> dict[str, Any]:
@@ -63,18 +89,48 @@ def text_of(task: dict[str, Any]) -> str:
     return "".join(part.get("text", "") for artifact in task["artifacts"] for part in artifact["parts"])
 
 
-def test_every_printed_line_works(printed: str, base: str) -> None:
-    lines = [line for line in printed.splitlines() if line.startswith("curl ")]
-    answers = [run(line, base) for line in lines]
-    assert [answer.status_code for answer in answers] == [200] * 5
-    card, question, stream, back, tasks = answers
-    assert card.json()["name"] == "Order Desk"
-    assert "Order 1003 of Chiara Lund is on its way." in text_of(question.json()["result"]["task"])
-    events = [json.loads(line[5:])["result"] for line in stream.text.splitlines() if line.startswith("data:")]
+def test_every_printed_line_works(printed: str, base: str, tmp_path: Path) -> None:
+    __, *commands = re.split(r"^# .*\n", printed, flags=re.MULTILINE)
+    answers = [pasted(lines, base, tmp_path) for lines in commands]
+    card, question, stream, back, reply, cancel, tasks = answers
+    assert json.loads(card)["name"] == "Order Desk"
+    assert "Order 1003 of Chiara Lund is on its way." in text_of(json.loads(question)["result"]["task"])
+    events = [json.loads(line[5:])["result"] for line in stream.splitlines() if line.startswith("data:")]
     assert len([event for event in events if "artifactUpdate" in event]) == 8
     assert events[-1]["statusUpdate"]["status"]["state"] == "TASK_STATE_COMPLETED"
-    assert back.json()["task"]["status"]["state"] == "TASK_STATE_INPUT_REQUIRED"
-    assert tasks.json()["totalSize"] >= 3
+    asked, told = json.loads(back)["task"], json.loads(reply)["task"]
+    assert asked["status"]["state"] == "TASK_STATE_INPUT_REQUIRED"
+    assert told["id"] == asked["id"]
+    assert told["status"]["state"] == "TASK_STATE_COMPLETED"
+    assert "Order 1001" in text_of(told)
+    assert json.loads(cancel)["status"]["state"] == "TASK_STATE_CANCELED"
+    assert json.loads(tasks)["totalSize"] >= 4
+
+
+def test_a_port_that_is_taken_is_named_before_anything_else(site: Site) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(LiveError) as caught:
+            site.manage("preparedemo", "--port", str(port), "--no-color")
+    said = str(caught.value).partition(":\n")[2]
+    assert (
+        said == f"CommandError: Port {port} cannot be used: Address already in use. "
+        "Try another one: make demo PORT=8123\n"
+    )
+
+
+@pytest.mark.parametrize("port", ["65536", "-1"])
+def test_what_is_no_port_is_said(site: Site, port: str) -> None:
+    with pytest.raises(LiveError, match=f"CommandError: Port {port} cannot be used: .*0-65535"):
+        site.manage("preparedemo", f"--port={port}")
+
+
+def test_a_port_that_is_free_is_used(site: Site, printed: str) -> None:
+    port = free_port()
+    shown = site.manage("preparedemo", "--port", str(port), "--no-color")
+    hint = "  On another port: make demo PORT=8123\n"
+    assert hint in shown
+    assert shown.replace(hint, "").replace(f"http://127.0.0.1:{port}", "http://site.test") == printed
 
 
 def test_the_printed_password_opens_the_admin(printed: str, base: str) -> None:
