@@ -171,7 +171,7 @@ async def test_an_answer_comes_when_the_task_has_ended_or_asks_back() -> None:
 
 
 async def test_after_the_longest_wait_the_task_as_it_is_is_the_answer(settings: Settings) -> None:
-    settings.A2A = {**settings.A2A, "BLOCKING_SECONDS": 0.1}
+    settings.A2A = {**settings.A2A, "BLOCKING_SECONDS": 2}
     go = asyncio.Event()
 
     async def run(ctx: TaskContext) -> str:
