@@ -1,8 +1,9 @@
 """What happens to a task whose process died: its lease has run out (DESIGN 3).
 
-Any process may find it; the row's lock decides who acts. A task that was parked is released, or its next message is
-run. One that was at work is run again when the agent allows another attempt (``max_attempts``), otherwise it fails with
-a plain sentence. What the lost attempt has published stays; it cannot publish any more (fencing).
+Any process may find it; the row's lock decides who acts. A task whose run had asked for input is released, or its next
+message is run. One that was at work is run again when the agent allows another attempt (``max_attempts``), otherwise it
+fails with a plain sentence; so is one whose run waited for a sign-in, after which it would have gone on by itself. What
+the lost attempt has published stays; it cannot publish any more (fencing).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from a2a_django.engine.runner import Runner
 from a2a_django.models import Task
 from a2a_django.models.fields import uuid7
 from a2a_django.protocol import wire
-from a2a_django.protocol.states import INTERRUPTED, TERMINAL, TaskState
+from a2a_django.protocol.states import TERMINAL, TaskState
 
 logger = logging.getLogger("a2a_django.engine")
 
@@ -44,7 +45,7 @@ class RecoverTask(Job[Accepted | None]):
             return None
         if task.lease_expires_at is None or task.lease_expires_at > timezone.now():
             return None  # somebody was faster, or the run is alive after all
-        if task.state in INTERRUPTED:
+        if task.state == TaskState.INPUT_REQUIRED:
             message = batch.waiting_message(task)
         else:
             message = batch.message_of(task, task.attempt)

@@ -17,7 +17,7 @@ import inspect
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import aclosing, closing
+from contextlib import aclosing, closing, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -242,11 +242,22 @@ class Run:
             self.stopped = True
             self.loop.call_soon_threadsafe(self._cancel)
 
+    def give_up(self) -> None:
+        """Say nothing more: the process is ending, and nothing can be recorded any more. From any thread."""
+        self.stopped = True
+        if self.loop.is_closed():
+            return
+        with suppress(RuntimeError):  # closed in this moment
+            self.loop.call_soon_threadsafe(self._interrupt)
+
     def _cancel(self) -> None:
+        self._interrupt()
+        self.runner.spawn(self._clean_up())
+
+    def _interrupt(self) -> None:
         # Only the agent is interrupted: what comes after it ends by itself, and may have been given the next message.
         if self._aio is not None and self._calling:
             self._aio.cancel()
-        self.runner.spawn(self._clean_up())
 
     async def _clean_up(self) -> None:
         """Let the agent clean up after its task was cancelled."""

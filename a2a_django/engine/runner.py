@@ -219,8 +219,10 @@ class Runner:
                     mine[pk].stop()
 
     def stop_all(self) -> None:
-        """Forget all runs (the process is ending); their leases run out."""
-        self._runs.clear()
+        """Give up all runs (the process is ending); their leases run out, and recovery decides."""
+        runs, self._runs = list(self._runs.values()), {}
+        for run in runs:
+            run.give_up()
 
 
 def renew(attempts: dict[str, int], holder: str) -> list[str]:

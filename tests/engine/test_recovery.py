@@ -113,6 +113,51 @@ async def test_a_parked_task_is_released_and_its_waiting_message_is_run(register
     assert task["artifacts"][0]["parts"] == [{"text": "blue"}]
 
 
+async def test_a_run_that_waited_for_a_sign_in_was_at_work(registered: Any) -> None:
+    runs = []
+
+    async def run(ctx: Any) -> None:
+        runs.append(ctx.text)
+        if len(runs) == 1:
+            await ctx.auth_required("please sign in")
+            await asyncio.sleep(60)
+
+    agent = registered(made_of(run, max_attempts=2))
+    task = await send(agent, "pay", immediately=True)
+    await settled(agent, task["id"], "TASK_STATE_AUTH_REQUIRED")
+    await lose(task["id"])
+    await recover(engine.get().runner)
+    await settled(agent, task["id"], "TASK_STATE_COMPLETED")
+    assert runs == ["pay", "pay"]
+
+
+async def test_a_process_that_ends_gives_its_runs_up_without_a_word(
+    registered: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    begun, over = asyncio.Event(), asyncio.Event()
+
+    async def run(ctx: Any) -> None:
+        await ctx.working()
+        begun.set()
+        try:
+            while True:
+                await ctx.artifact("more", artifact_id="out", append=True)
+                await asyncio.sleep(0.001)
+        finally:
+            over.set()
+
+    agent = registered(made_of(run))
+    task = await send(agent, immediately=True)
+    await asyncio.wait_for(begun.wait(), WAIT)
+    await asyncio.get_running_loop().run_in_executor(None, engine.shutdown)
+    await asyncio.wait_for(over.wait(), WAIT)
+    await asyncio.sleep(0)
+    assert not caplog.records
+    row = await database.run(lambda: Task.objects.get(pk=task["id"]))
+    assert row.state == "TASK_STATE_WORKING"
+    assert row.lease_holder
+
+
 async def test_a_lease_that_is_kept_is_left_alone(registered: Any) -> None:
     go = asyncio.Event()
 
