@@ -35,6 +35,8 @@ VARIANTS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
                 Extension("https://e.example/ext/b/v1", "May be asked for"),
             ],
         },
+        # For processes that are killed: what was at work there is begun again.
+        "lasting": {"streaming": True, "extended_agent_card": True, "max_attempts": 3},
     }
 )
 

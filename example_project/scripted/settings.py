@@ -1,7 +1,8 @@
 """The example site as the acceptance tests need it: one scripted agent, two users with API keys, no debugging.
 
 EXAMPLE_VARIANT chooses what the card promises: "main" everything, "plain" neither streams nor an extended card,
-"strict" a required extension and an extended card that nobody gets.
+"strict" a required extension and an extended card that nobody gets, "lasting" what "main" does; its runs are begun
+again when their process dies.
 """
 
 from __future__ import annotations

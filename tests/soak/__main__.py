@@ -4,8 +4,8 @@ Several ASGI processes, a gRPC process and Redis serve one database. Clients sen
 through others, leave, come back elsewhere, read slowly; the processes and Redis are killed, paused, ended and started
 again. Everything that any client has seen is compared with the rows of the task: the events of a stream, and what
 comes after a new connection, have to be the journal's, each once and in order, and an answer has to be the task as it
-was at some moment. Tasks whose process was killed are given to another, cancelled, or left alone; who watches those
-must have everything there is.
+was at some moment. Tasks whose process was killed have to be taken up by another. In the end every process has to hear
+the bells of every other one again.
 
 Exit code 1 when anything was wrong; the evidence is kept then.
 """
@@ -27,11 +27,12 @@ from pathlib import Path
 
 from tests.acceptance.servers import database
 from tests.live import LiveError
-from tests.soak import chaos
+from tests.soak import bells, chaos
 from tests.soak.cluster import SETTINGS, Cluster, running
 from tests.soak.doors import Door, GrpcDoor, HttpDoor
 from tests.soak.rows import Rows
 from tests.soak.stage import Stage
+from tests.soak.stories import PATIENCE
 from tests.soak.theatre import Theatre
 
 #: Seconds that the rest may take after the last blow, before the soak counts as hanging.
@@ -94,6 +95,9 @@ async def soak(options: argparse.Namespace, cluster: Cluster, chance: random.Ran
             stage.note("no more blows, no new tasks")
             stage.over = True
             await supervisor
+            await rest(stage)
+            if cluster.redis:
+                await bells.check(stage)
             if wrong := await rows.check():
                 stage.fault(f"rows: {wrong}")
     except TimeoutError:
@@ -108,6 +112,16 @@ async def soak(options: argparse.Namespace, cluster: Cluster, chance: random.Ran
         for line in errors(cluster.folder / f"{victim.name}.log"):
             stage.fault(f"{victim.name} says: {line}")
     return stage
+
+
+async def rest(stage: Stage) -> None:
+    """Wait until no task is at work, those that nobody watches among them: all processes are there."""
+    deadline = stage.now() + PATIENCE
+    while left := await stage.rows.at_work():
+        if stage.now() > deadline:
+            stage.fault(f"{len(left)} tasks do not end, {left[0]} among them")
+            return
+        await asyncio.sleep(0.5)
 
 
 def errors(log: Path) -> list[str]:

@@ -16,13 +16,12 @@ from tests.live import LiveError, LiveProcess, Site, listens
 SETTINGS = "tests.soak.settings"
 
 
-def redis_server(folder: Path) -> LiveProcess:
+def redis_server(folder: Path, port: int) -> LiveProcess:
     """Return a Redis with nothing on disk, not started yet: what it knew is lost with it."""
     program = shutil.which("redis-server")
     if program is None:
         raise LiveError("there is no redis-server; install it, or run without (--no-redis)")
     command = [program, "--port", "{port}", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
-    (port,) = low_ports(1)
     return LiveProcess(command, cwd=folder, environment=os.environ, log=folder / "redis.log", ready=None, port=port)
 
 
@@ -76,7 +75,9 @@ class Cluster:
 @contextmanager
 def running(database: str, folder: Path, *, asgi: int, grpc: int, redis: bool) -> Iterator[Cluster]:
     """Start the processes on the database with this address; whatever happens, none of them is left behind."""
-    bells = redis_server(folder) if redis else None
+    # Ports below those that the system gives to clients: a killed server has to get its own again.
+    ports = iter(low_ports(asgi + grpc + 1))
+    bells = redis_server(folder, next(ports)) if redis else None
     environment = {
         "EXAMPLE_DATABASE_URL": database,
         "EXAMPLE_REDIS_URL": f"redis://127.0.0.1:{bells.port}/0" if bells else "",
@@ -84,8 +85,6 @@ def running(database: str, folder: Path, *, asgi: int, grpc: int, redis: bool) -
         "EXAMPLE_ALLOWED_HOSTS": "127.0.0.1",
     }
     site = Site(SETTINGS, folder, environment)
-    # Ports below those that the system gives to clients: a killed server has to get its own again.
-    ports = iter(low_ports(asgi + grpc))
     web = [Victim(f"asgi{n}", site.server("uvicorn", name=f"asgi{n}", port=next(ports))) for n in range(1, asgi + 1)]
     rpc = [Victim(f"grpc{n}", site.server("grpc", name=f"grpc{n}", port=next(ports))) for n in range(1, grpc + 1)]
     cluster = Cluster(web, rpc, Victim("redis", bells) if bells else None, folder, site)
@@ -102,7 +101,7 @@ def running(database: str, folder: Path, *, asgi: int, grpc: int, redis: bool) -
 def low_ports(count: int) -> list[int]:
     """Return free ports outside the range from which the system takes those of clients."""
     first = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
-    candidates = random.Random(os.getpid()).sample(range(first - 8000, first), 500)
+    candidates = random.sample(range(first - 8000, first), 500)
     found = [port for port in candidates if not listens(port)][:count]
     if len(found) < count:
         raise LiveError("no free ports")

@@ -44,6 +44,10 @@ class Rows:
         """Return all there is of one task."""
         return await self._run(_record, task_id)
 
+    async def at_work(self) -> list[str]:
+        """Return the tasks that a process holds, or held when it died."""
+        return await self._run(_at_work)
+
     async def check(self) -> str:
         """Check what must be true of all rows; returns what is wrong."""
         return await self._run(_check)
@@ -82,6 +86,12 @@ def _record(task_id: str) -> Record:
         for text in task.messages.filter(shown=True).order_by("position").values_list("wire", flat=True)
     ]
     return Record(task.state, events, history, bool(task.lease_holder))
+
+
+def _at_work() -> list[str]:
+    from a2a_django.models import Task
+
+    return list(Task.objects.filter(lease_expires_at__isnull=False).values_list("pk", flat=True))
 
 
 def _check() -> str:

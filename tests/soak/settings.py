@@ -5,6 +5,8 @@ from __future__ import annotations
 from example_project.scripted.settings import *  # noqa: F403
 from example_project.scripted.settings import A2A as SCRIPTED
 
+SCRIPTED_VARIANT = "lasting"
+
 A2A = {
     **SCRIPTED,
     "AUTHENTICATION_CLASSES": [],

@@ -30,8 +30,6 @@ SCRIPTS: Final = {
 #: Seconds after which those who watch a task that has ended must have seen its end, on a busy machine too: longer than
 #: a process is paused, and than it takes to notice without a bell.
 PATIENCE: Final = 30.0
-#: Seconds for which an orphan that is left alone is watched.
-REST: Final = 15.0
 
 
 def message(text: str, task_id: str = "") -> Json:
@@ -52,7 +50,7 @@ class Story:
     ended_at: float | None = None
     moved_at: float = 0.0
     last_seq: int = -1
-    left_alone: bool = False
+    orphaned_at: float | None = None
     _workers: set[asyncio.Task[None]] = field(default_factory=set)
 
     def is_done(self) -> bool:
@@ -177,12 +175,12 @@ class Story:
             await asyncio.sleep(self.stage.chance.uniform(0.1, 0.6))
 
     async def nudge(self) -> None:
-        """Have the process behind some door go on with a task whose process has been killed, or cancel it."""
-        if self.stage.chance.random() < 0.3:
+        """Send a message to a task whose process is lost, or cancel it, while others may be taking it up."""
+        if self.stage.chance.random() < 0.5:
             self.stage.counts["orphans cancelled"] += 1
             await self._ask(self._view("canceller"), self.stage.door(), "CancelTask", {"id": self.task_id})
         else:
-            self.stage.counts["orphans taken over"] += 1
+            self.stage.counts["orphans sent a message"] += 1
             params = {**message("go on", self.task_id), "configuration": {"returnImmediately": True}}
             await self._ask(self._view("nudger"), self.stage.door(), "SendMessage", params)
 

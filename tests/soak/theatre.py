@@ -7,10 +7,7 @@ import re
 
 from tests.soak.oracle import TERMINAL
 from tests.soak.stage import Stage
-from tests.soak.stories import PATIENCE, REST, SCRIPTS, Story
-
-#: Orphans that are watched at a time although nobody goes on with them.
-MAX_LEFT_ALONE = 25
+from tests.soak.stories import PATIENCE, SCRIPTS, Story
 
 
 class Theatre:
@@ -26,8 +23,7 @@ class Theatre:
         """Begin stories for so long."""
         until = self.stage.now() + seconds
         while self.stage.now() < until and not self.stage.over:
-            active = len(self._beginning) + sum(not story.left_alone for story in self.stories)
-            if active < self.size:
+            if len(self._beginning) + len(self.stories) < self.size:
                 task = asyncio.create_task(self._begin())
                 self._beginning.add(task)
                 task.add_done_callback(self._begun)
@@ -66,6 +62,8 @@ class Theatre:
                     continue
                 if standing.last_seq != story.last_seq:
                     story.last_seq, story.moved_at = standing.last_seq, self.stage.now()
+                if not standing.orphaned:
+                    story.orphaned_at = None
                 if standing.state in TERMINAL:
                     await self._ended(story)
                 elif standing.orphaned:
@@ -83,16 +81,14 @@ class Theatre:
             await self._drop(story, rested=True)
 
     async def _orphaned(self, story: Story) -> None:
-        """Its process was killed, or paused for longer than a lease."""
-        if not story.left_alone:
-            alone = sum(other.left_alone for other in self.stories)
-            if alone < MAX_LEFT_ALONE and self.stage.chance.random() < 0.4:
-                story.left_alone = True
-                story.moved_at = self.stage.now()
-                self.stage.counts["orphans left alone"] += 1
-            else:
+        """Its process was killed, or paused for longer than a lease: another one has to take it up."""
+        if story.orphaned_at is None:
+            story.orphaned_at = self.stage.now()
+            self.stage.counts["orphans"] += 1
+            if self.stage.chance.random() < 0.3:
                 await story.nudge()
-        elif self.stage.now() - story.moved_at > REST:
+        elif self.stage.now() - story.orphaned_at > PATIENCE:
+            self.stage.fault(f"task {story.task_id} ({story.script}) has lost its process, and nobody takes it up")
             await self._drop(story, rested=True)
 
     async def _drop(self, story: Story, *, rested: bool) -> None:
