@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -233,25 +233,38 @@ def row(task_id: str) -> Task:
 
 def check_rows() -> None:
     """Raise AssertionError unless all rows of the database are what the invariants say."""
+    events, messages, artifacts = (
+        _by_task(TaskEvent.objects.order_by("seq").defer("wire")),
+        _by_task(Message.objects.order_by("position").defer("wire")),
+        _by_task(Artifact.objects.order_by("position")),
+    )
     for task in Task.objects.all():
-        events = list(TaskEvent.objects.filter(task=task).order_by("seq"))
-        assert [event.seq for event in events] == list(range(1, task.last_seq + 1)), "numbers have no holes"
-        positions = list(Message.objects.filter(task=task).order_by("position").values_list("position", flat=True))
-        assert positions == list(range(1, task.message_count + 1)), "positions have no holes"
-        places = list(Artifact.objects.filter(task=task).order_by("position").values_list("position", flat=True))
-        assert places == list(range(1, task.artifact_count + 1)), "places have no holes"
-        attempts = [event.attempt for event in events]
-        assert attempts == sorted(attempts), "runs do not overlap"
-        ends = [event.seq for event in events if event.state in TERMINAL]
-        assert ends in ([], [task.last_seq]), "nothing comes after the end"
-        assert bool(ends) == task.is_terminal
-        states = [event.state for event in events if event.kind == EventKind.STATUS]
-        assert task.state == (states[-1] if states else "TASK_STATE_SUBMITTED")
-        shown = [m.message_id for m in Message.objects.filter(task=task, shown=True)]
-        assert len(shown) == len(set(shown)), "each message is in the history once"
-        if task.is_terminal:
-            assert not task.lease_holder
+        check_task(task, events[task.pk], messages[task.pk], artifacts[task.pk])
     check_tallies()
+
+
+def _by_task(rows: Iterable[Any]) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = defaultdict(list)
+    for one in rows:
+        found[one.task_id].append(one)
+    return found
+
+
+def check_task(task: Task, events: list[TaskEvent], messages: list[Message], artifacts: list[Artifact]) -> None:
+    """Raise AssertionError unless the rows of a task are what the invariants say."""
+    assert [event.seq for event in events] == list(range(1, task.last_seq + 1)), "numbers have no holes"
+    assert [message.position for message in messages] == list(range(1, task.message_count + 1))
+    assert [artifact.position for artifact in artifacts] == list(range(1, task.artifact_count + 1))
+    attempts = [event.attempt for event in events]
+    assert attempts == sorted(attempts), "runs do not overlap"
+    ends = [event.seq for event in events if event.state in TERMINAL]
+    assert ends in ([], [task.last_seq]), "nothing comes after the end"
+    assert bool(ends) == task.is_terminal
+    assert not (ends and task.lease_holder), "what has ended is run by nobody"
+    states = [event.state for event in events if event.kind == EventKind.STATUS]
+    assert task.state == (states[-1] if states else "TASK_STATE_SUBMITTED")
+    shown = [message.message_id for message in messages if message.shown]
+    assert len(shown) == len(set(shown)), "each message is in the history once"
 
 
 def check_tallies() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -104,6 +104,17 @@ class Threads:
             thread.join(WAIT)
             assert not thread.is_alive()
         return self._results
+
+
+def write_all(writer: Journal, jobs: Sequence[Job[Any]]) -> None:
+    """Hand in many jobs at once and wait for all; every one has to succeed."""
+    for job in jobs:
+        job.event = threading.Event()
+        writer._put(job)
+    for job in jobs:
+        assert job.event is not None
+        assert job.event.wait(WAIT)
+        assert job.error is None
 
 
 def create(writer: Journal, *, agent: str = "tested", owner: str = "alice", context_id: str = "") -> Accepted:

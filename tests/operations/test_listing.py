@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,12 +14,13 @@ from django.db.models import F
 from a2a_django import Agent
 from a2a_django.agents import TaskContext
 from a2a_django.engine import database
+from a2a_django.engine.jobs import Job
 from a2a_django.engine.journal import Journal
 from a2a_django.models import Task
 from a2a_django.protocol import codec, wire
 from a2a_django.protocol.errors import InvalidParamsError
 from tests.engine.kit import call_of, listed, made_of, outputs, quiet, said, send, state_of
-from tests.engine.writing import create, journal, says, status
+from tests.engine.writing import create, creation, journal, says, status, write_all
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sound_rows")]
 
@@ -29,13 +31,15 @@ AGENT = made_of(lambda ctx: None)
 def fill(writer: Journal, count: int, seed: int = 1, **options: Any) -> None:
     """Tasks in all states and three contexts, many of them with equal times."""
     luck = random.Random(seed)
+    jobs: list[Job[Any]] = []
     for i in range(count):
-        task = create(writer, context_id=f"context {luck.randrange(3)}", **options).task
-        state = STATES[i % len(STATES)]
-        if state != "SUBMITTED":
-            writer.write(says(task, status(task, state, f"message {i}")))
-        moment = dt.datetime(2026, 1, 1, tzinfo=dt.UTC) + dt.timedelta(milliseconds=luck.randrange(count // 2))
-        Task.objects.filter(pk=task.pk).update(status_timestamp=moment)
+        made = creation(writer, context_id=f"context {luck.randrange(3)}", **options)
+        jobs.append(made)
+        if (state := STATES[i % len(STATES)]) != "SUBMITTED":
+            moment = dt.datetime(2026, 1, 1, tzinfo=dt.UTC) + dt.timedelta(milliseconds=luck.randrange(count // 2))
+            change = replace(status(made.template, state, f"message {i}"), moment=moment)  # type: ignore[type-var]
+            jobs.append(says(made.template, change))
+    write_all(writer, jobs)
 
 
 @pytest.fixture
