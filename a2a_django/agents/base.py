@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from django.utils import translation
 from django.utils.text import slugify
 
 from a2a_django.agents import registry
@@ -71,7 +72,9 @@ class Agent:
             setattr(self, key, value)
         words = _in_words(type(self).__name__)
         self.name = self.name or words
-        self.slug = self.slug or slugify(self.name) or slugify(words)  # a name may have no letter that a slug has
+        if not self.slug:
+            with translation.override(None):  # the address is the same in every language
+                self.slug = slugify(str(self.name)) or slugify(words)  # a name may have no letter that a slug has
         self.description = self.description or inspect.cleandoc(self._docstring())
 
     def _docstring(self) -> str:

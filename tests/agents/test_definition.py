@@ -8,6 +8,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from django.utils import translation
+from django.utils.translation import gettext_lazy
 from pytest_django import Settings
 
 from a2a_django import Agent, agent, register
@@ -106,6 +108,12 @@ def test_names_and_slugs_come_from_the_class(name: str, words: str, slug: str) -
 def test_where_the_name_makes_no_slug_the_class_does() -> None:
     found = type("OrderDesk", (Agent,), {"abstract": True, "name": "\u0421\u043a\u043b\u0430\u0434"})()
     assert (found.name, found.slug) == ("\u0421\u043a\u043b\u0430\u0434", "order-desk")
+
+
+def test_the_slug_of_a_translated_name_does_not_depend_on_the_language() -> None:
+    with translation.override("de"):
+        found = type("Desk", (Agent,), {"abstract": True, "name": gettext_lazy("Yes")})()
+        assert (str(found.name), found.slug, type(found.slug)) == ("Ja", "yes", str)
 
 
 def test_register_makes_several_agents_of_a_class() -> None:
