@@ -127,7 +127,7 @@ def _imported(key: str, value: Any) -> Any:
         return value
     try:
         return import_string(value)
-    except ImportError as error:
+    except (ImportError, TypeError, ValueError) as error:  # the last two for paths that begin with a dot
         raise ImproperlyConfigured(f"A2A[{key!r}]: cannot import {value!r}: {error}") from error
 
 

@@ -1,0 +1,97 @@
+"""The setting ``A2A``: unknown keys, values of the wrong kind, paths that lead nowhere."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.checks import Error, Tags, register
+
+from a2a_django.bindings.http import A2A_JSON, JSON
+from a2a_django.checks.rules import TAG, Apps, Messages, Rule, check_paths, is_list_of, is_number, is_whole
+from a2a_django.conf import DEFAULTS, IMPORTS, a2a_settings
+
+_COUNT: Final = Rule(lambda v: is_whole(v) and v > 0, "a whole number above 0")
+_SECONDS: Final = Rule(lambda v: is_number(v) and v > 0, "a number of seconds above 0")
+_SECONDS_OR_NONE: Final = Rule(lambda v: is_number(v) and v >= 0, "a number of seconds, 0 for none")
+_WHOLE_SECONDS_OR_NONE: Final = Rule(lambda v: is_whole(v) and v >= 0, "a whole number of seconds, 0 for none")
+_SWITCH: Final = Rule(lambda v: isinstance(v, bool), "True or False")
+_CLASSES: Final = Rule(lambda v: is_list_of(v, (str, type)), "a list of dotted paths")
+_FUNCTION: Final = Rule(lambda v: v is None or isinstance(v, str) or callable(v), "a dotted path or None")
+_TEXT: Final = Rule(lambda v: v is None or (isinstance(v, str) and v != ""), "a text or None")
+_JSON_TYPE: Final = Rule(lambda v: v in (JSON, A2A_JSON), f'"{JSON}" or "{A2A_JSON}"')
+
+RULES: Final[dict[str, Rule]] = {
+    "BASE_URL": _TEXT,
+    "GRPC_URL": _TEXT,
+    "AUTHENTICATION_CLASSES": _CLASSES,
+    "PERMISSION_CLASSES": _CLASSES,
+    "THROTTLE_CLASSES": _CLASSES,
+    "OWNER_RESOLVER": _FUNCTION,
+    "TENANT_RESOLVER": _FUNCTION,
+    "DEFAULT_AGENT": _TEXT,
+    "MAX_BODY_BYTES": _COUNT,
+    "LEASE_SECONDS": _SECONDS,
+    "BLOCKING_SECONDS": _SECONDS,
+    "AUTO_GRACE_SECONDS": _SECONDS_OR_NONE,
+    "KEEPALIVE_SECONDS": _SECONDS,
+    "STREAM_SECONDS": _SECONDS,
+    "MAX_STREAMS": _COUNT,
+    "MAX_RUNS": _COUNT,
+    "DATABASE_THREADS": _COUNT,
+    "AGENT_THREADS": _COUNT,
+    "MAX_ARTIFACT_BYTES": _COUNT,
+    "MAX_ARTIFACT_CHUNKS": _COUNT,
+    "STRICT_VERSION": _SWITCH,
+    "REQUIRE_EXTENSIONS_EVERYWHERE": _SWITCH,
+    "CARD_MAX_AGE": _WHOLE_SECONDS_OR_NONE,
+    "REST_MEDIA_TYPE": _JSON_TYPE,
+    "API_KEY_CACHE_SECONDS": _SECONDS_OR_NONE,
+}
+
+
+@register(TAG, Tags.urls)
+def check_setting(app_configs: Apps, **kwargs: Any) -> Messages:
+    """Check ``settings.A2A``: E001 to E004."""
+    given = getattr(settings, "A2A", {})
+    if not isinstance(given, dict):
+        return [Error("The setting A2A has to be a dict.", id="a2a_django.E001")]
+    found: Messages = []
+    for key, value in given.items():
+        if key not in DEFAULTS:
+            near = get_close_matches(str(key), DEFAULTS, n=1)
+            hint = f"Did you mean {near[0]!r}?" if near else f"The keys are {', '.join(sorted(DEFAULTS))}."
+            found.append(Error(f"A2A has the unknown key {key!r}.", hint=hint, id="a2a_django.E002"))
+        elif not RULES[key].fits(value):
+            text = f"A2A[{key!r}] has to be {RULES[key].words}, not {value!r}."
+            found.append(Error(text, hint=f"The default is {DEFAULTS[key]!r}.", id="a2a_django.E003"))
+        elif key in IMPORTS:
+            paths = value if isinstance(value, list | tuple) else [value]
+            found += check_paths(f"A2A[{key!r}]", paths, "a2a_django.E004")
+    return found
+
+
+@register(TAG, Tags.urls)
+def check_addresses(app_configs: Apps, **kwargs: Any) -> Messages:
+    """Check the addresses that stand in the card: E005, E006."""
+    found: Messages = []
+    grpc = a2a_settings.GRPC_URL
+    if isinstance(grpc, str) and not re.fullmatch(r"(\[[0-9a-fA-F:.]+\]|[^\s:/\[\]]+):[0-9]{1,5}", grpc):
+        hint = 'Write "host:port" without scheme and path: clients hand it to gRPC as it is.'
+        found.append(Error(f"A2A['GRPC_URL'] is no host and port: {grpc!r}.", hint=hint, id="a2a_django.E005"))
+    base = a2a_settings.BASE_URL
+    if isinstance(base, str) and not _is_root(base):
+        hint = 'Write the address of the site\'s root, for example "https://shop.example".'
+        found.append(Error(f"A2A['BASE_URL'] is no absolute URL: {base!r}.", hint=hint, id="a2a_django.E006"))
+    return found
+
+
+def _is_root(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # brackets without an address
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.netloc) and not parts.query and not parts.fragment
