@@ -197,7 +197,8 @@ class TestDrain:
         draining = asyncio.ensure_future(live.server.drain(20))
         with pytest.raises(grpc.aio.AioRpcError) as refused:
             await calls_without_end(live)
-        assert refused.value.code() == grpc.StatusCode.UNAVAILABLE
+        # gRPC cancels a call that has arrived but was not taken up at that very moment.
+        assert refused.value.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
         waiting.go.set()
         assert (await answer).task.artifacts
         states = [event.status_update.status.state async for event in stream if event.HasField("status_update")]
