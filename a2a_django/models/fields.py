@@ -7,10 +7,14 @@ import json
 import os
 import threading
 import time
+from functools import partial
 from typing import Any
 
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models.fields.json import KeyTransform
+from django.db.models.functions import Cast
+from django.db.models.lookups import Exact, In, Lookup
 
 
 class ProtoJSONField(models.JSONField):
@@ -18,8 +22,9 @@ class ProtoJSONField(models.JSONField):
 
     The Python value is a ``str``, not a decoded object, because answers are spliced from it and most rows are read to
     be sent, not to be looked into. PostgreSQL's ``json`` (not ``jsonb``) keeps key order and number spelling; MySQL's
-    own JSON type does not, so a text column stands in. Key look-ups (``wire__statusUpdate__...``) work as with
-    any JSONField. Assign text, or an object to have it encoded.
+    own JSON type does not, so a text column stands in. Key look-ups (``wire__statusUpdate__...``, ``has_key`` and the
+    like) work as with any JSONField; ``exact`` and ``in`` compare the whole text. Assign text, or an object to have it
+    encoded.
     """
 
     description = "ProtoJSON text"
@@ -50,8 +55,51 @@ class ProtoJSONField(models.JSONField):
             return f"({sql})::text", params  # psycopg would decode a json column
         return sql, params
 
+    def get_transform(self, lookup_name: str) -> Any:
+        return models.Field.get_transform(self, lookup_name) or partial(_key_of_object, lookup_name)
+
+    def get_lookup(self, lookup_name: str) -> Any:
+        found = super().get_lookup(lookup_name)
+        if found is not None and lookup_name in _OF_OBJECTS:
+            return partial(_on_object, found)
+        return {"exact": _TextExact, "in": _TextIn}.get(lookup_name, found)
+
     def value_to_string(self, obj: models.Model) -> Any:
         return self.value_from_object(obj)
+
+
+#: Look-ups that look into the object.
+_OF_OBJECTS = frozenset({"contains", "contained_by", "has_key", "has_keys", "has_any_keys"})
+
+
+def _object(expression: Any) -> Cast:
+    """Return a column of ours as the database's own kind of JSON, which has operators."""
+    return Cast(expression, models.JSONField())
+
+
+def _key_of_object(name: str, expression: Any) -> KeyTransform:
+    return KeyTransform(name, _object(expression))
+
+
+def _on_object(lookup: type[Lookup[Any]], expression: Any, value: Any) -> Lookup[Any]:
+    return lookup(_object(expression), value)
+
+
+def _as_text(value: Any) -> Any:
+    if hasattr(value, "resolve_expression"):
+        return Cast(value, models.TextField())
+    return ProtoJSONField().get_prep_value(value)
+
+
+class _TextExact(Exact):
+    def __init__(self, lhs: Any, rhs: Any) -> None:
+        super().__init__(Cast(lhs, models.TextField()), _as_text(rhs))
+
+
+class _TextIn(In):
+    def __init__(self, lhs: Any, rhs: Any) -> None:
+        values = rhs if hasattr(rhs, "resolve_expression") else [_as_text(value) for value in rhs]
+        super().__init__(Cast(lhs, models.TextField()), values)
 
 
 def key_of(text: str) -> str:
