@@ -84,5 +84,6 @@ class AsgiCall:
         """Close the connection and wait for the handler to be through."""
         self._received.put_nowait({"type": "http.disconnect"})
         assert self.task is not None
-        async with asyncio.timeout(10):
-            await self.task
+        done, __ = await asyncio.wait((self.task,), timeout=10)
+        assert done, "The application does not end"
+        self.task.result()

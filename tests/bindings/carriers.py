@@ -116,5 +116,6 @@ class _Exchange:
                     yield piece
         finally:
             self._received.put_nowait({"type": "http.disconnect"})
-            async with asyncio.timeout(20):
-                await self._task
+            done, __ = await asyncio.wait((self._task,), timeout=20)
+            assert done, "The application does not end"
+            self._task.result()

@@ -13,12 +13,10 @@ from a2a_django.bindings.consumers.asgi import Scope
 def headers_of(scope: Scope) -> dict[str, str]:
     """Return the headers by lower-case name, repeated lines joined by commas, as ``request.META`` has them.
 
-    Names with underscores are left out as Django does it: they could be taken for those with hyphens.
+    Names keep their underscores, so they cannot be taken for those with hyphens; Django leaves them out for that.
     """
     headers: dict[str, str] = {}
     for raw_name, raw_value in scope["headers"]:
-        if b"_" in raw_name:
-            continue
         name = raw_name.decode("latin1")
         value = raw_value.decode("latin1")
         headers[name] = f"{headers[name]},{value}" if name in headers else value

@@ -28,7 +28,7 @@ AT_A_TIME: Final = 100
 class Stream:
     """One stream on its way to its caller, as a task of the server sends it."""
 
-    __slots__ = ("_comment", "_old", "_send", "_task", "_waiting")
+    __slots__ = ("_comment", "_given_up", "_old", "_send", "_task", "_waiting")
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -36,8 +36,8 @@ class Stream:
         #: Whether the stream waits for the next frame, and so has nothing to send.
         self._waiting = False
         self._comment: asyncio.Task[None] | None = None
-        #: The stream is to end.
-        self._old = False
+        #: The stream is to end; its task has been told so.
+        self._old = self._given_up = False
 
     async def run(self, frames: Frames) -> None:
         """Send the frames as they come, until their end or, quietly, until the stream is ``STREAM_SECONDS`` old.
@@ -61,7 +61,7 @@ class Stream:
                 del frame  # it may be large, and the next one far away
                 pulse.touch(self)
         except asyncio.CancelledError:
-            if not self._old or self._task.uncancel() > 0:
+            if not self._given_up or self._task.uncancel() > 0:
                 raise
             if not self._waiting:
                 raise StopConsumer from None
@@ -77,7 +77,7 @@ class Stream:
     def speak(self) -> None:
         """Send a comment, unless something is being sent anyway. Nothing was heard of the stream for a while."""
         if self._old:  # and since then it has not come to its end
-            self._task.cancel()
+            self._give_up()
         elif self._waiting and self._comment is None:
             self._comment = asyncio.ensure_future(self._write(KEEPALIVE))
             self._comment.add_done_callback(self._commented)
@@ -92,6 +92,11 @@ class Stream:
         """End the stream, after what is being sent."""
         self._old = True
         if self._waiting:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        if not self._given_up:
+            self._given_up = True
             self._task.cancel()
 
 

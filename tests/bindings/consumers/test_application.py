@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import subprocess
 import sys
@@ -148,6 +149,18 @@ async def test_without_a_host_the_servers_address_counts(settings: Settings) -> 
     async with call:
         assert (await call.head())[0] == 200
         assert b"http://127.0.0.1:8000/a2a/" in await call.body()
+
+
+async def test_addresses_follow_the_way_of_each_request() -> None:
+    application = get_asgi_application()
+    for scheme in ("http", "https"):
+        for host in ("testserver", "shop.example:8000"):
+            for prefix in ("", "/shop", "/ä"):
+                scope = {"scheme": scheme, "root_path": prefix}
+                async with AsgiCall(application, "GET", prefix + CARD, scope=scope, headers={"host": host}) as call:
+                    await call.head()
+                    card = json.loads(await call.body())
+                    assert card["supportedInterfaces"][0]["url"] == f"{scheme}://{host}{prefix}/a2a/"
 
 
 async def test_http_in_the_place_of_https(settings: Settings) -> None:

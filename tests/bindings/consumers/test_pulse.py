@@ -155,14 +155,26 @@ async def test_an_old_stream_whose_caller_does_not_read_is_given_up(settings: Se
     set_seconds(settings, 0.03, 0.05)
     caller, producer = Caller(), Producer(["{}"])
     caller.reads.clear()
-    with pytest.raises(StopConsumer):
-        async with asyncio.timeout(10):
-            await running(caller, producer)
+    task = running(caller, producer)
+    await until(task.done)
+    assert isinstance(task.exception(), StopConsumer)
+    assert producer.closed == 1
+
+
+async def test_an_old_stream_that_the_server_ends_is_ended_by_the_server(settings: Settings) -> None:
+    set_seconds(settings, 60, 0.02)
+    caller, producer = Caller(), Producer(["{}"])
+    caller.reads.clear()
+    task = running(caller, producer)
+    await asyncio.sleep(0.1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
     assert producer.closed == 1
 
 
 async def test_one_timer_for_all_and_none_without_streams(settings: Settings) -> None:
-    set_seconds(settings, 0.05, 0.3)
+    set_seconds(settings, 0.1, 2)
     loop = asyncio.get_running_loop()
 
     def timers() -> int:

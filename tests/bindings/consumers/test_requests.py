@@ -159,6 +159,8 @@ async def test_a_caller_who_leaves_ends_the_call_and_not_the_task(
             await asyncio.sleep(0.01)
     assert engine.get().feed._readers
     await call.leave()  # waits for the end of the call
+    assert call.task is not None
+    assert call.task.cancelling() == 0
     assert call._sent.empty()
     assert not engine.get().feed._readers
     assert await Task.objects.filter(state="TASK_STATE_WORKING").aexists()
@@ -180,6 +182,26 @@ async def test_a_server_that_ends_a_call_ends_it(application: Application, regis
         with pytest.raises(asyncio.CancelledError):
             await call.task
         assert sse.places.taken == 0
+
+
+@pytest.mark.usefixtures("echo")
+@pytest.mark.parametrize("method", ["ListTasks", "SendStreamingMessage"])
+async def test_the_end_of_an_answer_is_not_taken_for_a_caller_who_leaves(application: Application, method: str) -> None:
+    """Servers say "disconnect" when the answer is complete, some before its last ``send`` has returned."""
+    params = {"message": message("hi")} if method == "SendStreamingMessage" else {}
+    call = AsgiCall(application, "POST", "/a2a/", body=envelope(method, params).encode())
+    returned = []
+
+    async def send(event: Any) -> None:
+        last = event["type"] == "http.response.body" and not event["more_body"]
+        if last:
+            call._received.put_nowait({"type": "http.disconnect"})
+        for _ in range(5):
+            await asyncio.sleep(0)
+        returned.append(last)
+
+    await application(call._scope, call._received.get, send)
+    assert returned[-1]
 
 
 @pytest.mark.usefixtures("echo")
