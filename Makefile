@@ -10,13 +10,15 @@ DEV := $(VENV)/.dev-is-installed
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types acceptance interop bench proto clean
+.PHONY: help demo test lint types acceptance cluster interop soak bench proto clean
 
 help:
 	@echo "make demo         the example site on http://127.0.0.1:$(PORT); PORT=8123 for another port"
 	@echo "make test         the tests"
 	@echo "make lint types   style, import contracts, type checks"
 	@echo "make acceptance   the black-box suite under daphne and uvicorn"
+	@echo "make cluster      its gRPC and cluster cases: three processes on one database, with PostgreSQL and with Redis"
+	@echo "make soak         kills processes and Redis while clients read; 10 minutes, ARGS='--seconds 60' for one"
 	@echo "make interop      the official Python and JavaScript clients"
 	@echo "make bench        this server beside the official SDK's; writes benchmarks/RESULTS.md"
 	@echo "make proto        the message modules anew from proto/a2a.proto"
@@ -40,6 +42,14 @@ types: $(DEV)
 acceptance: $(DEV)
 	$(PY) -m tests.acceptance --server daphne $(ARGS)
 	$(PY) -m tests.acceptance --server uvicorn $(ARGS)
+
+cluster: $(DEV)
+	$(PY) -m tests.acceptance --cluster --database sqlite $(ARGS)
+	$(PY) -m tests.acceptance --cluster --database postgres $(ARGS)
+	$(PY) -m tests.acceptance --cluster --database postgres --redis --server uvicorn $(ARGS)
+
+soak: $(DEV)
+	$(PY) -m tests.soak $(ARGS)
 
 interop: $(DEV)
 	$(PY) -m pytest tests/interop $(ARGS)
