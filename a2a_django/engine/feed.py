@@ -22,6 +22,7 @@ from functools import partial
 from a2a_django.engine import database
 from a2a_django.engine.batch import Committed
 from a2a_django.models import TaskEvent
+from a2a_django.protocol.errors import TaskNotFoundError
 from a2a_django.protocol.states import TERMINAL
 
 logger = logging.getLogger("a2a_django.engine")
@@ -54,6 +55,7 @@ class Reader:
         self.running = True
         self.ended = False
         self.message_count = 0
+        self._gone = False
 
     def start(self, seq: int, *, attempt: int, running: bool, behind: bool = False) -> None:
         """Deliver what comes after event ``seq``; ``behind``: there may be such events already."""
@@ -82,6 +84,11 @@ class Reader:
                 self._queue.extend(done.events)
         self._wake.set()
 
+    def go(self) -> None:
+        """Take in that the task was deleted."""
+        self._gone = True
+        self._wake.set()
+
     def fall_behind(self) -> None:
         """Read the rows before anything else."""
         self._queue.clear()
@@ -89,7 +96,10 @@ class Reader:
         self._wake.set()
 
     async def next(self) -> list[Event]:
-        """Return the events that are ready, at least one; or none when only the run's state has changed."""
+        """Return the events that are ready, at least one; or none when only the run's state has changed.
+
+        Raises ``TaskNotFoundError`` when the task was deleted.
+        """
         while True:
             events = self._ready()
             if not events and self._behind:
@@ -102,6 +112,8 @@ class Reader:
                 return events
             if self.exhausted:
                 return []
+            if self._gone:
+                raise TaskNotFoundError()
             if self.seq < self.known_seq:
                 self._behind = True
                 continue
@@ -193,14 +205,25 @@ class Feed:
                     calls.setdefault(reader.loop, []).append(partial(reader.tell, one))
         return calls
 
-    def positions(self) -> dict[str, Committed]:
-        """Return for every task with readers what all of them know; ``last_seq`` -1: none has begun."""
+    def positions(self, task_ids: Iterable[str] | None = None) -> dict[str, Committed]:
+        """Return for each task with readers (and in ``task_ids``) what all of them know; ``last_seq`` -1: none has
+        begun."""
         with self._lock:
-            least = {pk: min(readers, key=_news_wanted) for pk, readers in self._readers.items()}
+            wanted = self._readers if task_ids is None else (pk for pk in task_ids if pk in self._readers)
+            least = {pk: min(self._readers[pk], key=_news_wanted) for pk in wanted}
         return {
             pk: Committed(pk, "", reader.attempt, reader.running, reader.known_seq, reader.message_count)
             for pk, reader in least.items()
         }
+
+    def goodbyes(self, task_id: str) -> Deliveries:
+        """Return the calls that tell readers that their task was deleted; those that have not begun find out."""
+        calls: Deliveries = {}
+        with self._lock:
+            for reader in self._readers.get(task_id, ()):
+                if reader.seq >= 0:
+                    calls.setdefault(reader.loop, []).append(reader.go)
+        return calls
 
     def beginners(self, task_id: str) -> Deliveries:
         """Return the calls that send readers which have not begun to the rows first: something happened meanwhile."""

@@ -160,8 +160,11 @@ class Watch:
             if not wanted:
                 continue
             try:
-                for one in (await database.read(states_of, sorted(wanted))).values():
+                states = await database.read(states_of, sorted(wanted))
+                for one in states.values():
                     await self._take(one, positions.get(one.task_id), runs.get(one.task_id))
+                for pk in wanted - states.keys():
+                    tell_loops(self._feed.goodbyes(pk))
             except (DatabaseError, InterfaceError):
                 logger.warning("Could not look for news of other processes", exc_info=True)
             pause = max(interval, (loop.time() - start) / POLL_SHARE)
@@ -193,9 +196,9 @@ class Watch:
     async def _heard(self, message: dict[str, Any]) -> None:
         if message.get("from") == self._holder:
             return
-        positions, runs = self._feed.positions(), self._runs()
-        for bell in message.get("bells", ()):
-            one = Committed(*bell)
+        bells = [Committed(*bell) for bell in message.get("bells", ())]
+        positions, runs = self._feed.positions(one.task_id for one in bells), self._runs()
+        for one in bells:
             if one.task_id in positions or one.task_id in runs:
                 await self._take(one, positions.get(one.task_id), runs.get(one.task_id))
 

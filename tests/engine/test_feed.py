@@ -13,6 +13,7 @@ from a2a_django.engine.feed import Event, Reader
 from a2a_django.engine.jobs import EndRun
 from a2a_django.engine.journal import Journal
 from a2a_django.models import Task, TaskEvent
+from a2a_django.protocol.errors import TaskNotFoundError
 from tests.engine.kit import WAIT, when
 from tests.engine.writing import chunk, create, follow_up, journal, says, status
 
@@ -227,3 +228,14 @@ async def test_a_release_by_another_process_arrives(task: Task, elsewhere: Journ
         while reader.running:
             events += await reader.next()
     assert [event[0] for event in events] == [1]
+
+
+async def test_a_reader_of_a_task_that_is_deleted_hears_of_it(task: Task) -> None:
+    reader = await opened(task)
+    coming = engine.get().feed.reader(task.pk)
+    await write(task, "a")
+    await read_up(reader, 1)
+    await database.run(task.delete)
+    with pytest.raises(TaskNotFoundError):
+        await read_up(reader)
+    assert not coming._gone, "the task may be about to be made"
