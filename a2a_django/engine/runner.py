@@ -11,7 +11,8 @@ import contextvars
 import json
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from django.db import DatabaseError, InterfaceError
@@ -37,15 +38,35 @@ class Runner:
         self.on_run: Callable[[], None] = lambda: None
         self._lock = threading.Lock()
         self._runs: dict[str, Run] = {}
+        #: Runs that are about to begin.
+        self._coming = 0
         #: Tasks and attempts that were cancelled when their run was just about to begin here.
         self._revoked: set[tuple[str, int]] = set()
         self._keepers: dict[asyncio.AbstractEventLoop, asyncio.Task[None]] = {}
         self._background: set[asyncio.Task[None]] = set()
 
-    def check_room(self) -> None:
-        """Raise ``UnavailableError`` when this process has as many runs as it may (D-35)."""
-        if len(self._runs) >= a2a_settings.MAX_RUNS:
-            raise UnavailableError("Too many tasks are running")
+    @contextmanager
+    def room(self) -> Iterator[Callable[[], None]]:
+        """Keep a place for a run that is about to begin; call what is yielded when the run has its own.
+
+        Raises ``UnavailableError`` when this process has as many runs as it may (D-35).
+        """
+        with self._lock:
+            if len(self._runs) + self._coming >= a2a_settings.MAX_RUNS:
+                raise UnavailableError("Too many tasks are running")
+            self._coming += 1
+        kept = [True]
+
+        def give_back() -> None:
+            with self._lock:
+                if kept:
+                    kept.clear()
+                    self._coming -= 1
+
+        try:
+            yield give_back
+        finally:
+            give_back()
 
     def start(self, run: Run) -> Run:
         """Begin a run."""

@@ -106,12 +106,12 @@ async def _start(call: CallContext, request: Wire) -> Started | Reply:
     if "taskPushNotificationConfig" in configuration:
         raise PushNotificationNotSupportedError()
     media.check_parts(call.agent, message["parts"])
-    engine.get().runner.check_room()
     incoming = Incoming(message, _asked_for(call, request, configuration))
     history_length = configuration.get("historyLength")
-    if message.get("taskId"):
-        return await _continue(call, incoming, history_length)
-    return await _begin(call, incoming, history_length)
+    with engine.get().runner.room() as begun:
+        if message.get("taskId"):
+            return await _continue(call, incoming, history_length)
+        return await _begin(call, incoming, history_length, begun)
 
 
 def _asked_for(call: CallContext, request: Wire, configuration: Wire) -> Wire:
@@ -126,8 +126,10 @@ def _asked_for(call: CallContext, request: Wire, configuration: Wire) -> Wire:
     return asked
 
 
-async def _begin(call: CallContext, incoming: Incoming, history_length: int | None) -> Started | Reply:
-    """A message without a task: make one (mode "task"), or let the agent decide."""
+async def _begin(
+    call: CallContext, incoming: Incoming, history_length: int | None, begun: Callable[[], None]
+) -> Started | Reply:
+    """A message without a task: make one (mode "task"), or let the agent decide. ``begun`` is called with the run."""
     here = engine.get()
     agent, message = call.agent, incoming.wire
     context_id = message.get("contextId") or uuid7()
@@ -160,6 +162,7 @@ async def _begin(call: CallContext, incoming: Incoming, history_length: int | No
         if agent.mode == "task":
             accepted = await _made(here.journal.submit(create), begin)
         run = begin(accepted=accepted)
+        begun()
         if accepted is None:
             answer = await _first(run)
             if isinstance(answer, Reply):

@@ -658,6 +658,19 @@ async def test_there_are_no_more_runs_than_allowed(steps: Steps, settings: Setti
     assert await database.run(Task.objects.count) == 3
 
 
+async def test_there_are_no_more_runs_than_allowed_in_a_burst_either(steps: Steps, settings: Settings) -> None:
+    settings.A2A = {**settings.A2A, "MAX_RUNS": 3}
+    for mode in ("task", "auto"):
+        agent = steps.agent(mode=mode)
+        steps.go.clear()
+        calls = [asyncio.ensure_future(send(agent)) for _ in range(10)]
+        await when(lambda: sum(call.done() for call in calls) == 7)  # noqa: B023
+        steps.go.set()
+        answers = await asyncio.gather(*calls, return_exceptions=True)
+        assert sum(isinstance(answer, UnavailableError) for answer in answers) == 7
+        await quiet()
+
+
 async def test_parked_tasks_are_no_runs(settings: Settings) -> None:
     settings.A2A = {**settings.A2A, "MAX_RUNS": 1}
 
