@@ -64,8 +64,9 @@ async def test_a_body_in_pieces(application: Application) -> None:
 @pytest.mark.usefixtures("echo")
 @pytest.mark.parametrize("headers", [HEADERS, {"content-length": "100"}])
 async def test_the_first_byte_too_many_is_the_last_that_counts(
-    application: Application, settings: Settings, headers: dict[str, str]
+    application: Application, settings: Settings, headers: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(consumer, "LINGER_SECONDS", 60)
     settings.A2A = {**settings.A2A, "MAX_BODY_BYTES": 5000}
     async with AsgiCall(application, "POST", "/a2a/", body=None, headers=headers) as call:
         call.send(b'{"id":7,"params":"' + b"x" * 4000, more=True)
@@ -213,8 +214,8 @@ async def test_nothing_of_a_call_is_left_on_the_loop(application: Application) -
             await call.body()
             assert call.task is not None
             await call.task
-    await asyncio.sleep(0)
-    assert asyncio.all_tasks() == {asyncio.current_task()}
+            await asyncio.sleep(0)
+            assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
 @pytest.mark.usefixtures("echo")
