@@ -51,6 +51,7 @@ def database(name: str, default: Path) -> dict[str, Any]:
             "PORT": str(parts.port or ""),
             # A pool instead of persistent connections: under ASGI each request may run in another thread.
             "CONN_MAX_AGE": 0,
+            "CONN_HEALTH_CHECKS": True,
             "OPTIONS": {"pool": {"min_size": 1, "max_size": 16, "timeout": 20}},
         }
     raise ImproperlyConfigured(f"{name}: expected sqlite:///path or postgres://user:password@host:port/name")

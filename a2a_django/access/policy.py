@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from asgiref.sync import sync_to_async
@@ -24,6 +25,7 @@ from rest_framework.views import APIView
 
 from a2a_django.access.identity import Identity, owner_of
 from a2a_django.conf import a2a_settings
+from a2a_django.engine.database import patiently
 from a2a_django.protocol.errors import (
     A2AError,
     MethodNotFoundError,
@@ -58,7 +60,8 @@ async def authenticate(http_request: HttpRequest, view: APIView | None = None) -
     """
     identity = recognise(http_request)
     if identity is None:
-        identity = await sync_to_async(_check)(http_request, view)
+        # The classes mostly read (users, keys, sessions): a lost connection is no reason to turn a caller away.
+        identity = await sync_to_async(patiently)(partial(_check, http_request, view))
     return identity
 
 

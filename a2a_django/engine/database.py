@@ -6,7 +6,8 @@ So neither the number of callers nor the number of open streams has any influenc
 an idle process holds none.
 
 Django closes connections at the end of each request; these threads serve no request, so they look after themselves:
-a connection that failed is dropped before it is used again, and one is never left inside a transaction.
+a connection that failed is dropped before it is used again, and one is never left inside a transaction. One that comes
+from a pool (``OPTIONS["pool"]``) goes back after each piece of work: a thread that kept it would keep it from others.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Executor, Future
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 from asgiref.sync import SyncToAsync, ThreadSensitiveContext
@@ -29,6 +31,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 IDLE_SECONDS = 5.0
+#: How often a read is tried when its connection is lost; a pool may have several dead ones to give.
+READ_TRIES = 6
 
 
 def alias() -> str:
@@ -57,10 +61,21 @@ def check_connections() -> None:
             connection.errors_occurred = False
 
 
-class ThreadPool(Executor):
-    """At most ``size`` threads that work through a queue; idle ones end and take their connections along."""
+def give_back_connections() -> None:
+    """Return the calling thread's connections to the pools they come from."""
+    for connection in connections.all(initialized_only=True):
+        if connection.connection is not None and connection.settings_dict["OPTIONS"].get("pool"):
+            connection.close()
 
-    def __init__(self, size: int, name: str) -> None:
+
+class ThreadPool(Executor):
+    """At most ``size`` threads that work through a queue; idle ones end and take their connections along.
+
+    With ``keep`` False a thread closes its connections after each piece of work.
+    """
+
+    def __init__(self, size: int, name: str, *, keep: bool = True) -> None:
+        self._done: Callable[[], None] = give_back_connections if keep else close_connections
         self._size = size
         self._name = name
         self._queue: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
@@ -110,8 +125,7 @@ class ThreadPool(Executor):
         finally:
             close_connections()
 
-    @staticmethod
-    def _carry_out(future: Future[Any], call: Callable[[], Any]) -> None:
+    def _carry_out(self, future: Future[Any], call: Callable[[], Any]) -> None:
         if not future.set_running_or_notify_cancel():
             return
         try:
@@ -121,6 +135,7 @@ class ThreadPool(Executor):
         else:
             future.set_result(result)
         check_connections()
+        self._done()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the threads after what waits; a later ``submit`` starts new ones."""
@@ -142,11 +157,11 @@ class Pools:
         self._lock = threading.Lock()
         self._made: dict[str, ThreadPool] = {}
 
-    def get(self, name: str, size: int) -> ThreadPool:
+    def get(self, name: str, size: int, *, keep: bool = True) -> ThreadPool:
         pool = self._made.get(name)
         if pool is None:
             with self._lock:
-                pool = self._made.setdefault(name, ThreadPool(size, f"a2a-{name}"))
+                pool = self._made.setdefault(name, ThreadPool(size, f"a2a-{name}", keep=keep))
         return pool
 
     def shutdown(self) -> None:
@@ -171,18 +186,21 @@ async def run(fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 
 
 async def read(fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Like ``run``, for functions that only read: a lost connection costs one more try, not an error."""
+    """Like ``run``, for functions that only read: a lost connection costs another try, not an error."""
+    return await run(patiently, partial(fn, *args, **kwargs))
 
-    def patiently() -> T:
+
+def patiently(fn: Callable[[], T]) -> T:
+    """Return what ``fn``, which only reads, returns; repeat it when its connection was lost."""
+    for last in reversed(range(READ_TRIES)):
         try:
-            return fn(*args, **kwargs)
+            return fn()
         except (OperationalError, InterfaceError):
-            if connections[alias()].is_usable():
+            connection = connections[alias()]
+            if not last or connection.in_atomic_block or connection.connection is None or connection.is_usable():
                 raise
-            connections[alias()].close()
-        return fn(*args, **kwargs)
-
-    return await run(patiently)
+            connection.close()
+    raise AssertionError("the last try returns or raises")
 
 
 def agent_threads() -> ThreadPool:
@@ -204,7 +222,7 @@ def agent_database() -> AbstractAsyncContextManager[None]:
 def access_database() -> AbstractAsyncContextManager[None]:
     """The same for a call that is no request of Django's, so that nobody gives it a thread: for the site's access
     classes, which may block, and therefore on threads that nothing else waits for."""
-    return _thread_sensitive_on(pools.get("access", a2a_settings.AGENT_THREADS))
+    return _thread_sensitive_on(pools.get("access", a2a_settings.AGENT_THREADS, keep=False))
 
 
 @asynccontextmanager
