@@ -31,7 +31,7 @@ class Past:
     user: Any
 
 
-def past_of(message: Message, reference_ids: Sequence[str], *, history_length: int | None, user: Any = None) -> Past:
+def past_of(message: Message, *, history_length: int | None, user: Any = None) -> Past:
     """Read the past of a message of a task that exists; ``user`` is looked up when it is not given.
 
     The sender of a follow-up stands with its request: users who share their tasks must not be taken for one another.
@@ -43,7 +43,7 @@ def past_of(message: Message, reference_ids: Sequence[str], *, history_length: i
     return Past(
         snapshots.read(task.pk, agent=task.agent, owner=task.owner, history_length=history_length),
         list(earlier.order_by("position").values_list("wire", flat=True)),
-        references(reference_ids, agent=task.agent, owner=task.owner),
+        references(message.data.get("referenceTaskIds", ()), agent=task.agent, owner=task.owner),
         user,
     )
 

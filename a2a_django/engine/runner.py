@@ -147,8 +147,7 @@ class Runner:
     async def follow(self, agent: Agent, message: Message) -> None:
         """Run a message that its task has been given, on the running loop."""
         try:
-            refs = json.loads(message.wire).get("referenceTaskIds", ())
-            past = await database.read(history.past_of, message, refs, history_length=0)
+            past = await database.read(history.past_of, message, history_length=0)
             self.go_on(agent, message, past)
         except (DatabaseError, InterfaceError):
             # The lease runs out, and the message is run by whoever takes the task next.
@@ -177,7 +176,7 @@ class Runner:
             return
         message = await database.read(_last_message, task.pk)
         if message is not None:
-            past = await database.read(history.past_of, message, (), history_length=0)
+            past = await database.read(history.past_of, message, history_length=0)
             run = Run(
                 self,
                 agent,

@@ -211,15 +211,13 @@ async def _continue(call: CallContext, incoming: Incoming, history_length: int |
             context_id=incoming.wire.get("contextId", ""),
             holder=here.journal.holder,
         )
-        return await asyncio.shield(asyncio.ensure_future(_go_on(call, job, incoming, reader, history_length)))
+        return await asyncio.shield(asyncio.ensure_future(_go_on(call, job, reader, history_length)))
     except BaseException:
         reader.close()
         raise
 
 
-async def _go_on(
-    call: CallContext, job: AcceptMessage, incoming: Incoming, reader: Reader, history_length: int | None
-) -> Started:
+async def _go_on(call: CallContext, job: AcceptMessage, reader: Reader, history_length: int | None) -> Started:
     """Take a message in and start the run that it brings about. Not to be interrupted: once accepted, the task is ours
     to run."""
     here = engine.get()
@@ -229,7 +227,6 @@ async def _go_on(
     past = await database.read(
         history.past_of,
         message,
-        incoming.wire.get("referenceTaskIds", ()) if is_mine else (),
         history_length=history_length,
         user=call.user if is_mine else None,
     )

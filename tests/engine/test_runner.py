@@ -546,6 +546,30 @@ async def test_a_run_whose_lease_was_taken_is_stopped_and_changes_nothing(steps:
     await database.run(rows.delete)
 
 
+async def test_who_takes_a_task_over_runs_what_waited_first_and_as_it_was_sent() -> None:
+    heard: list[tuple[str, list[str]]] = []
+    go = asyncio.Event()
+
+    async def run(ctx: TaskContext) -> None:
+        heard.append((ctx.text, [task.pk for task in ctx.references]))
+        await ctx.input_required("?")
+        if ctx.text == "one":
+            await go.wait()
+
+    agent = made_of(run)
+    other = await send(agent, "other")
+    task = await send(agent, "one")
+    waiting = asyncio.ensure_future(send(agent, "two", task_id=task["id"], referenceTaskIds=[other["id"]]))
+    await until(lambda: Message.objects.filter(task=task["id"], role="ROLE_USER").count() == 2)
+    past = timezone.now() - dt.timedelta(days=1)
+    await database.run(lambda: Task.objects.filter(pk=task["id"]).update(lease_expires_at=past))
+    await send(agent, "three", task_id=task["id"])
+    await waiting
+    go.set()
+    await quiet()
+    assert heard[1:] == [("one", []), ("two", [other["id"]]), ("three", [])]
+
+
 async def test_a_lease_is_renewed_while_a_run_is_silent(steps: Steps, settings: Settings) -> None:
     settings.A2A = {**settings.A2A, "LEASE_SECONDS": 0.15}
     task = await send(steps.agent(), immediately=True)
