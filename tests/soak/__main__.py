@@ -49,6 +49,7 @@ def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--asgi", type=int, default=3, help="ASGI processes (3)")
     parser.add_argument("--grpc", type=int, default=1, help="gRPC processes (1)")
     parser.add_argument("--no-redis", action="store_true", help="without Redis: the processes poll")
+    parser.add_argument("--cut", action="store_true", help="also cut connections between servers and PostgreSQL")
     parser.add_argument("--tasks", type=int, default=12, help="tasks at a time (12)")
     parser.add_argument("--seed", type=int, help="for the same choices again, as far as time allows")
     parser.add_argument("--keep", type=Path, help="folder for logs and evidence; default: a temporary one")
@@ -58,6 +59,8 @@ def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the soak; returns 0, or 1 when something was wrong."""
     options = arguments(argv)
+    if options.cut and options.database != "postgres":
+        raise SystemExit("--cut is for PostgreSQL")
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # so that everything is cleaned up
     seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1 << 32)
     folder = options.keep or Path(tempfile.mkdtemp(prefix="a2a-soak-"))
@@ -91,7 +94,10 @@ async def soak(options: argparse.Namespace, cluster: Cluster, chance: random.Ran
     try:
         async with asyncio.timeout(options.seconds + DRAIN_SECONDS):
             supervisor = asyncio.create_task(theatre.supervise())
-            await asyncio.gather(theatre.play(options.seconds), chaos.rage(stage, cluster, options.seconds))
+            blows = [chaos.rage(stage, cluster, options.seconds)]
+            if options.cut:
+                blows.append(chaos.cut(stage, options.seconds))
+            await asyncio.gather(theatre.play(options.seconds), *blows)
             stage.note("no more blows, no new tasks")
             stage.over = True
             await supervisor

@@ -1,4 +1,4 @@
-"""Kills processes with SIGKILL, stops them for a while, ends them in order, and starts them again."""
+"""Kills processes with SIGKILL, stops them for a while, ends them in order, and starts them again; cuts connections."""
 
 from __future__ import annotations
 
@@ -32,6 +32,16 @@ async def rage(stage: Stage, cluster: Cluster, seconds: float) -> None:
         stage.counts[f"{kind} {victim.name}"] += 1
         blows.add(asyncio.create_task(_strike(stage, victim, kind)))
     await asyncio.gather(*blows)
+
+
+async def cut(stage: Stage, seconds: float) -> None:
+    """Cut connections between the servers and PostgreSQL for so long."""
+    until = stage.now() + seconds
+    while stage.now() < until and not stage.over:
+        await asyncio.sleep(stage.chance.uniform(*BETWEEN))
+        number = await stage.rows.cut(stage.chance.randint(1, 6))
+        stage.counts["connections cut"] += number
+        stage.note(f"{number} connections to the database are cut")
 
 
 async def _strike(stage: Stage, victim: Victim, kind: str) -> None:

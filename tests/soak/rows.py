@@ -48,6 +48,10 @@ class Rows:
         """Return the tasks that a process holds, or held when it died."""
         return await self._run(_at_work)
 
+    async def cut(self, most: int) -> int:
+        """Have PostgreSQL end some connections of the servers; returns how many."""
+        return await self._run(_cut, most)
+
     async def check(self) -> str:
         """Check what must be true of all rows; returns what is wrong."""
         return await self._run(_check)
@@ -92,6 +96,18 @@ def _at_work() -> list[str]:
     from a2a_django.models import Task
 
     return list(Task.objects.filter(lease_expires_at__isnull=False).values_list("pk", flat=True))
+
+
+def _cut(most: int) -> int:
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(pg_terminate_backend(pid)) FROM (SELECT pid FROM pg_stat_activity WHERE datname = "
+            "current_database() AND pid <> pg_backend_pid() ORDER BY random() LIMIT %s) AS chosen",
+            [most],
+        )
+        return int(cursor.fetchone()[0])
 
 
 def _check() -> str:
