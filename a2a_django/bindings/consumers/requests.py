@@ -57,7 +57,8 @@ class LazyRequest(ASGIRequest):
         self.scope = scope
 
     def __getattr__(self, name: str) -> Any:
-        if "META" in self.__dict__:
+        known = self.__dict__
+        if "META" in known or "scope" not in known:  # made already; not made by ``__init__``, but as a copy
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         super().__init__(self.scope, cast("IO[bytes]", Unread()))
         return getattr(self, name)

@@ -207,7 +207,8 @@ def _deciding() -> Iterator[str]:
 def knows_users(request: HttpRequest) -> None:
     """Give a request its session and its user, as far as the site has the middleware for it; looks nothing up yet."""
     for each in _rules().knowing:
-        each.process_request(request)
+        if isinstance(each, SessionMiddleware) or hasattr(request, "session"):  # a site may have sessions of its own
+            each.process_request(request)
 
 
 def reads_body() -> bool:

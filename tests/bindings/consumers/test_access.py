@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import hashlib
 import json
 import threading
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.http import UnreadablePostError
 from django.test import AsyncClient
 from pytest_django import Settings
 from rest_framework.authentication import BaseAuthentication
@@ -22,6 +24,7 @@ from rest_framework.views import APIView
 
 from a2a_django import Agent
 from a2a_django.bindings.consumers.application import Application
+from a2a_django.bindings.consumers.requests import LazyRequest
 from a2a_django.engine import database
 from tests.bindings.asgi import AsgiCall
 from tests.bindings.conftest import envelope
@@ -156,8 +159,24 @@ async def test_sessions_and_their_csrf_check(application: Application, settings:
     status, answer = await call(application, headers={**cookie, "x-csrftoken": token})
     assert (status, "result" in answer) == (200, True)
     assert (await call(application, "/a2a/tasks", "GET", headers={"cookie": "sessionid=nobody"}))[0] == 401
+    settings.MIDDLEWARE = ["django.contrib.auth.middleware.AuthenticationMiddleware"]  # sessions come from elsewhere
+    assert (await call(application, "/a2a/tasks", "GET", headers=cookie))[0] == 401
     settings.MIDDLEWARE = []  # a site without sessions
     assert (await call(application, "/a2a/tasks", "GET", headers=cookie))[0] == 401
+
+
+def test_a_request_is_made_when_it_is_looked_at() -> None:
+    scope = AsgiCall(None, "POST", "/a2a/", query="x=1", headers={"x-api-key": "k"})._scope
+    request = LazyRequest(scope)
+    assert set(request.__dict__) == {"scope"}
+    assert not hasattr(copy.copy(request), "nothing")
+    assert (request.path, request.method, request.GET["x"]) == ("/a2a/", "POST", "1")
+    assert request.headers["X-API-Key"] == "k"
+    assert request.get_host() == "testserver"
+    assert not hasattr(request, "session")
+    assert copy.copy(request).META == request.META
+    with pytest.raises(UnreadablePostError):
+        request.read()
 
 
 class OnlyAlice(BasePermission):
