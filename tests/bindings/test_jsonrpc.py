@@ -281,11 +281,14 @@ async def test_agents_that_do_not_stream_say_so(client: AsyncClient, echo: Agent
 async def test_an_unexpected_error_is_logged_and_not_shown(
     client: AsyncClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("a2a_django.engine.listing.page", None)
+    def fail(*args: Any) -> None:
+        raise ZeroDivisionError("secret-7f3a")
+
+    monkeypatch.setattr("a2a_django.engine.listing.page", fail)
     error = error_of(await rpc(client, envelope("ListTasks")))
     assert error["code"] == -32603
     assert error["message"] == "Internal error"
-    assert "NoneType" in caplog.text
+    assert "secret-7f3a" in caplog.text
 
 
 async def test_a_host_that_is_not_served_is_a_client_error(
