@@ -16,7 +16,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-from django.db import connections
+from django.db import connections, transaction
 
 from a2a_django.engine.statements import add_to_tally, insert, lock
 from a2a_django.models import Artifact, EventKind, Message, Task, TaskEvent
@@ -281,6 +281,26 @@ class Batch:
             insert(using, TaskEvent)(self.events)
         for (agent, owner, state), count in sorted(self.tally.items()):
             add_to_tally(using, agent, owner, state, self.shard, count)
+
+    def is_stored(self) -> bool:
+        """Return whether the transaction has taken place, for one whose COMMIT got no answer.
+
+        Either all of its rows are there or none. If it is still under way, its end is waited for.
+        """
+        with transaction.atomic(using=self.using):
+            tasks = Task.objects.using(self.using)
+            stands = ("attempt", "lease_holder", "lease_expires_at", "message_count", "last_seq")
+            task = next(iter(self.dirty.values()), None)
+            row = task and tasks.select_for_update().filter(pk=task.pk).values_list(*stands).first()
+            if self.events:
+                event = self.events[0]
+                events = TaskEvent.objects.using(self.using).filter(task_id=event.task_id, seq=event.seq)
+                return (event.attempt, event.wire) in events.values_list("attempt", "wire")
+            if self.messages:
+                message = self.messages[0]
+                messages = Message.objects.using(self.using).filter(task_id=message.task_id, position=message.position)
+                return (message.message_id, message.wire) in messages.values_list("message_id", "wire")
+            return task is None or row == attrgetter(*stands)(task)
 
     def committed(self) -> list[Committed]:
         """Return what readers have to know once the transaction is committed."""

@@ -8,6 +8,7 @@ that commits, the next batch gathers by itself. Invariants:
 * A job that is refused, or that the database cannot store, hurts no other job: when a batch fails for a reason that
   may pass (a lock, a deadlock, a lost connection) it is repeated as a whole on fresh rows; otherwise its jobs are
   repeated one by one.
+* Nothing is carried out twice: when a connection is lost over a COMMIT, the rows say whether it took place.
 * A task that another transaction holds is set aside and tried again; the rest of the batch goes on.
 
 Called from inside a site's own transaction (``write_here``) a job joins that transaction, and readers are told when it
@@ -55,6 +56,15 @@ WRITER_SHARDS = 16
 def new_holder() -> str:
     """Return a name for this process as the holder of leases; never the same twice."""
     return f"{socket.gethostname()[:24]}:{os.getpid()}:{secrets.token_hex(6)}"
+
+
+class InDoubt(OperationalError):
+    """The answer to the COMMIT of ``batch`` was lost; its jobs are done, but for those that wait for ``later``."""
+
+    def __init__(self, error: Exception, batch: Batch, later: list[Job[object]]) -> None:
+        super().__init__(*error.args)
+        self.batch = batch
+        self.later = later
 
 
 class Journal:
@@ -171,14 +181,20 @@ class Journal:
         """Carry the jobs out, wake their callers, and return those whose tasks were locked by others."""
         start = time.monotonic()
         pause = 0.01
+        doubt: InDoubt | None = None
         while True:
             try:
+                if doubt is not None and doubt.batch.is_stored():
+                    done, later = doubt.batch.committed(), doubt.later
+                    break
+                doubt = None
                 done, later = self._transaction(jobs)
                 break
             except (OperationalError, InterfaceError) as error:
+                doubt = error if isinstance(error, InDoubt) else doubt
                 connections[router.db_for_write(Task)].close_if_unusable_or_obsolete()
                 if time.monotonic() - start > PATIENCE_SECONDS:
-                    done, later = self._one_by_one(jobs, error)
+                    done, later = self._one_by_one(jobs, error) if doubt is None else self._give_up(jobs, error)
                     break
                 logger.warning("The journal's transaction failed and is repeated: %s", type(error).__name__)
                 time.sleep(pause)
@@ -204,6 +220,14 @@ class Journal:
         except Exception:  # what is committed is committed; readers that were not told find it by themselves
             logger.exception("Readers could not be told of a commit")
             return {}
+
+    @staticmethod
+    def _give_up(jobs: list[Job[object]], error: Exception) -> tuple[list[Committed], list[Job[object]]]:
+        """Fail jobs of which nobody knows whether they have been carried out."""
+        logger.error("The journal does not know what it has written", exc_info=error)
+        for job in jobs:
+            _fail(job, error)
+        return [], []
 
     def _one_by_one(self, jobs: list[Job[object]], error: Exception) -> tuple[list[Committed], list[Job[object]]]:
         if len(jobs) == 1:
@@ -236,22 +260,29 @@ class Journal:
         using = router.db_for_write(Task)
         later: list[Job[object]] = []
         held: set[str] = set()
-        with transaction.atomic(using=using, durable=True):
-            batch = Batch(using, hash(self.holder) % WRITER_SHARDS)
-            self._load(batch, jobs)
-            for job in jobs:
-                job.result = job.error = None
-                if job.task_id in held:
-                    later.append(job)
-                    continue
-                try:
-                    job.result = job.apply(batch)
-                except (A2AError, Fenced, Broken) as refusal:
-                    job.error = refusal
-                except Locked:
-                    held.add(job.task_id)
-                    later.append(job)
-            batch.save()
+        batch = Batch(using, hash(self.holder) % WRITER_SHARDS)
+        saved = False
+        try:
+            with transaction.atomic(using=using, durable=True):
+                self._load(batch, jobs)
+                for job in jobs:
+                    job.result = job.error = None
+                    if job.task_id in held:
+                        later.append(job)
+                        continue
+                    try:
+                        job.result = job.apply(batch)
+                    except (A2AError, Fenced, Broken) as refusal:
+                        job.error = refusal
+                    except Locked:
+                        held.add(job.task_id)
+                        later.append(job)
+                batch.save()
+                saved = True
+        except (OperationalError, InterfaceError) as error:
+            if saved:
+                raise InDoubt(error, batch, later) from error
+            raise
         return batch.committed(), later
 
     @staticmethod

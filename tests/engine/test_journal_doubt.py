@@ -1,0 +1,121 @@
+"""A connection that is lost over a COMMIT: the rows say whether it took place, and nothing is done twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.db import InterfaceError, OperationalError
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+from a2a_django.engine import journal as journal_module
+from a2a_django.engine.jobs import EndRun, Job
+from a2a_django.engine.journal import Journal
+from a2a_django.models import Message, Task
+from tests.engine.kit import row
+from tests.engine.writing import Recorder, chunk, create, creation, follow_up, journal, says, status
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sound_rows")]
+
+Losses = list[bool]
+
+
+@pytest.fixture
+def both() -> Iterator[tuple[Journal, Recorder]]:
+    with journal() as (writer, told):
+        yield writer, told
+
+
+@pytest.fixture
+def losses(monkeypatch: pytest.MonkeyPatch) -> Losses:
+    """Put True into it for a COMMIT that takes place and gets no answer, False for one that does not take place."""
+    due: Losses = []
+    real = BaseDatabaseWrapper._commit  # type: ignore[attr-defined]
+
+    def commit(self: Any) -> Any:
+        if not due:
+            return real(self)
+        if due.pop(0):
+            real(self)
+        self.connection.close()
+        raise OperationalError("server closed the connection unexpectedly")
+
+    monkeypatch.setattr(BaseDatabaseWrapper, "_commit", commit)
+    return due
+
+
+def a_chunk(writer: Journal, task: Task) -> Job[Any]:
+    return says(task, chunk(task, "a"))
+
+
+def a_status(writer: Journal, task: Task) -> Job[Any]:
+    return says(task, status(task, "COMPLETED"))
+
+
+def a_release(writer: Journal, task: Task) -> Job[Any]:
+    return EndRun(task.pk, 1, writer.holder)
+
+
+@pytest.mark.parametrize("took_place", [True, False])
+@pytest.mark.parametrize("job", [a_chunk, a_status, a_release, follow_up])
+def test_what_was_committed_is_not_done_again(
+    both: tuple[Journal, Recorder],
+    losses: Losses,
+    job: Callable[[Journal, Task], Job[Any]],
+    took_place: bool,
+) -> None:
+    writer, told = both
+    task = create(writer).task
+    told.told.clear()
+    asked = job(writer, task)
+    losses.append(took_place)
+    writer.write(asked)
+    assert not losses
+    after = row(task.pk)
+    is_event, is_message = job in (a_chunk, a_status), job is follow_up
+    assert after.last_seq == is_event
+    assert after.message_count == Message.objects.filter(task=task).count() == 1 + is_message
+    assert told.events(task.pk) == ([1] if is_event else [])
+    assert bool(after.lease_holder) == (job in (a_chunk, follow_up))
+    assert len(told.told) == 1
+
+
+@pytest.mark.parametrize("took_place", [True, False])
+def test_a_task_is_made_once(both: tuple[Journal, Recorder], losses: Losses, took_place: bool) -> None:
+    writer, told = both
+    losses.append(took_place)
+    accepted = writer.write(creation(writer))
+    assert row(accepted.task.pk).message_count == 1
+    assert Task.objects.count() == 1
+    assert [one.created for done in told.told for one in done] == [True]
+
+
+def test_it_asks_again_when_the_database_stays_away(both: tuple[Journal, Recorder], losses: Losses) -> None:
+    writer, told = both
+    task = create(writer).task
+    losses += [True, True, True, False]  # those after the first are of the questions, which end with a COMMIT too
+    writer.write(a_chunk(writer, task))
+    assert not losses
+    assert told.events(task.pk) == [1]
+    assert row(task.pk).last_seq == 1
+
+
+@pytest.mark.parametrize("error", [OperationalError, InterfaceError])
+def test_jobs_fail_when_it_cannot_be_found_out(
+    both: tuple[Journal, Recorder], losses: Losses, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    writer, told = both
+    task = create(writer).task
+    told.told.clear()
+
+    def away(batch: Any) -> bool:
+        raise error("no database")
+
+    monkeypatch.setattr(journal_module.Batch, "is_stored", away)
+    monkeypatch.setattr(journal_module, "PATIENCE_SECONDS", 0.05)
+    losses.append(True)
+    with pytest.raises(error, match="no database"):
+        writer.write(a_chunk(writer, task))
+    assert row(task.pk).last_seq == 1, "it was carried out once, and not again"
+    assert not any(told.told)
