@@ -5,8 +5,8 @@ The rows are the truth; this only says when to look at them. Two things say so:
 * a **doorbell**: every process tells all others, through the site's channel layer, where the tasks of its last commit
   stand. Nothing but the place is in the message; the events are fetched from the rows, once per task and process.
 * a **poll** for what the bell does not bring: without a layer that reaches other processes it runs at short intervals,
-  with one at long ones, because bells can be lost. It asks for all tasks in one query, and only while there are
-  readers or runs.
+  with one at long ones, because bells can be lost; at short ones again while they are (the layer fails, or a look
+  finds what no bell has told). It asks for all tasks in one query, and only while there are readers or runs.
 
 Beside it, tasks that have lost their process are looked for, as long as anybody is at work in any process.
 
@@ -42,7 +42,10 @@ RUN_POLL_SECONDS = 1.0
 POLL_SHARE = 0.1
 #: How long there may be nothing to watch before the watch ends.
 LINGER_SECONDS = 30.0
+#: How long the layer is not relied on after it has failed, unless a bell is heard.
+DEAF_SECONDS = 30.0
 RETRY_SECONDS = 1.0
+SEND_SECONDS = 5.0
 MIN_RECOVER_SECONDS = 0.5
 
 #: Where a task stands: id, state, attempt, running, last event, messages.
@@ -73,6 +76,8 @@ class Watch:
         self._outgoing: dict[str, Bell] = {}
         self._ringing = False
         self._leased = False
+        self._away = False
+        self._deaf_until = 0.0
 
     # ------------------------------------------------------------------------------------------------ outgoing
 
@@ -103,11 +108,24 @@ class Watch:
                     self._ringing = False
                     return
             try:
-                await self._layer.group_send(GROUP, {"type": "a2a.bells", "from": self._holder, "bells": bells})
-            except (
-                Exception
-            ):  # whatever a layer raises when its server is away; the poll of the others finds the events
-                logger.warning("The channel layer took no message", exc_info=True)
+                async with asyncio.timeout(SEND_SECONDS):
+                    await self._layer.group_send(GROUP, {"type": "a2a.bells", "from": self._holder, "bells": bells})
+            except Exception as error:  # whatever a layer raises when its server is away; the others look at the rows
+                self._layer_failed(error)
+            else:
+                self._layer_works()
+
+    def _layer_failed(self, error: Exception) -> None:
+        """Look at the rows more often for a while; say so once, not for every commit."""
+        self._deaf_until = asyncio.get_running_loop().time() + DEAF_SECONDS
+        if not self._away:
+            self._away = True
+            logger.warning("The channel layer is not to be had; until it is, the rows have to do", exc_info=error)
+
+    def _layer_works(self) -> None:
+        if self._away:
+            self._away = False
+            logger.warning("The channel layer is there again")
 
     # ------------------------------------------------------------------------------------------------ incoming
 
@@ -144,7 +162,7 @@ class Watch:
         while True:
             await asyncio.sleep(pause)
             start = loop.time()
-            pause = interval
+            pause = POLL_SECONDS if start < self._deaf_until else interval
             positions, runs = self._feed.positions(), self._runs()
             if positions or runs or self._leased:
                 idle = start
@@ -162,12 +180,17 @@ class Watch:
             try:
                 states = await database.read(states_of, sorted(wanted))
                 for one in states.values():
-                    await self._take(one, positions.get(one.task_id), runs.get(one.task_id))
+                    is_news = await self._take(one, positions.get(one.task_id), runs.get(one.task_id))
+                    if is_news and one.task_id not in runs:  # no bell has told it, or not yet
+                        self._deaf_until = start + DEAF_SECONDS
                 for pk in wanted - states.keys():
-                    tell_loops(self._feed.goodbyes(pk))
+                    # What nobody knew of before the look may have been made since.
+                    if (known := positions.get(pk)) is not None and known.last_seq >= 0:
+                        tell_loops(self._feed.goodbyes(pk))
             except (DatabaseError, InterfaceError):
                 logger.warning("Could not look for news of other processes", exc_info=True)
-            pause = max(interval, (loop.time() - start) / POLL_SHARE)
+            pause = POLL_SECONDS if start < self._deaf_until else interval
+            pause = max(pause, (loop.time() - start) / POLL_SHARE)
 
     async def _look_for_lost(self) -> None:
         """See again and again whether tasks have lost their process."""
@@ -184,40 +207,43 @@ class Watch:
             try:
                 channel = await self._layer.new_channel()
                 await self._layer.group_add(GROUP, channel)
+                self._layer_works()
                 try:
                     while True:
                         await self._heard(await self._layer.receive(channel))
                 finally:
                     await self._layer.group_discard(GROUP, channel)
-            except Exception:
-                logger.warning("The channel layer is not to be had", exc_info=True)
+            except Exception as error:
+                self._layer_failed(error)
                 await asyncio.sleep(RETRY_SECONDS)
 
     async def _heard(self, message: dict[str, Any]) -> None:
         if message.get("from") == self._holder:
             return
+        self._deaf_until = 0.0
         bells = [Committed(*bell) for bell in message.get("bells", ())]
         positions, runs = self._feed.positions(one.task_id for one in bells), self._runs()
         for one in bells:
             if one.task_id in positions or one.task_id in runs:
                 await self._take(one, positions.get(one.task_id), runs.get(one.task_id))
 
-    async def _take(self, one: Committed, known: Committed | None, attempt: int | None) -> None:
-        """A task stands at ``one``: tell its readers and its run, if that is news to them."""
+    async def _take(self, one: Committed, known: Committed | None, attempt: int | None) -> bool:
+        """A task stands at ``one``: tell its readers and its run; returns whether that is news to the readers."""
         if attempt is not None and (one.attempt > attempt or one.state in TERMINAL):
             self._lost(one.task_id, one.attempt)
         if known is None:
-            return
+            return False
         tell_loops(self._feed.beginners(one.task_id))
         if known.last_seq < 0 or one.last_seq < known.last_seq:
-            return
+            return False
         if (one.last_seq, one.running, one.attempt) == (known.last_seq, known.running, known.attempt):
-            return
+            return False
         if one.last_seq > known.last_seq:
             one.events = await database.read(events_after, one.task_id, known.last_seq)
             if len(one.events) == PAGE:  # the readers fetch the rest themselves, in their own time
                 one.last_seq = max(one.last_seq, one.events[-1][0])
         tell_loops(self._feed.deliveries([one]))
+        return True
 
     def stop(self) -> None:
         """End the watch."""
