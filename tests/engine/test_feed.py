@@ -9,6 +9,7 @@ import pytest
 
 from a2a_django import engine
 from a2a_django.engine import database, feed, snapshots, watch
+from a2a_django.engine.batch import Committed
 from a2a_django.engine.feed import Event, Reader
 from a2a_django.engine.jobs import EndRun
 from a2a_django.engine.journal import Journal
@@ -17,7 +18,7 @@ from a2a_django.protocol.errors import TaskNotFoundError
 from tests.engine.kit import WAIT, when
 from tests.engine.writing import chunk, create, follow_up, journal, says, status
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sound_rows")]
+pytestmark = pytest.mark.usefixtures("sound_rows")
 
 
 @pytest.fixture
@@ -239,3 +240,29 @@ async def test_a_reader_of_a_task_that_is_deleted_hears_of_it(task: Task) -> Non
     with pytest.raises(TaskNotFoundError):
         await read_up(reader)
     assert not coming._gone, "the task may be about to be made"
+
+
+async def test_a_task_that_is_made_while_the_poll_looks_was_not_deleted(
+    task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The senders of new tasks subscribe before there is a row."""
+    states_of, loop = watch.states_of, asyncio.get_running_loop()
+    reader = engine.get().feed.reader(task.pk)
+    looked_again = asyncio.Event()
+
+    async def begin() -> None:
+        reader.start(0, attempt=1, running=True)
+
+    def look(task_ids: list[str]) -> dict[str, Committed]:
+        if reader.seq >= 0:  # what came of the first look has been told by now
+            loop.call_soon_threadsafe(looked_again.set)
+            return states_of(task_ids)
+        asyncio.run_coroutine_threadsafe(begin(), loop).result(WAIT)
+        return {}  # there was no row yet when the database looked
+
+    monkeypatch.setattr(watch, "states_of", look)
+    async with asyncio.timeout(WAIT):
+        await looked_again.wait()
+    assert not reader._gone
+    await write(task, "a")
+    assert await read_up(reader, 1) == [1]
