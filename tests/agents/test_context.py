@@ -39,7 +39,7 @@ from tests.engine.kit import (
     up_to,
 )
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sound_rows")]
+pytestmark = pytest.mark.usefixtures("sound_rows")
 
 
 def noting(notes: dict[str, Any], *names: str) -> Any:

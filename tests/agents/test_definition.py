@@ -174,7 +174,6 @@ def echo(ctx):
     assert (two.name, two.description) == ("Echo agent", "Says it again.")
 
 
-@pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("sound_rows")
 async def test_an_agent_of_a_function_runs() -> None:
     made = define(

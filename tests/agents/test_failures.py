@@ -34,7 +34,7 @@ from tests.engine.kit import (
     when,
 )
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sound_rows")]
+pytestmark = pytest.mark.usefixtures("sound_rows")
 
 SECRET = "secret-7f3a at /srv/app/agent.py"
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from a2a_django import Part
 from tests.engine.kit import folded, get, made_of, outputs, rest, send, state_of, states_in, status_text, stream
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sound_rows")]
+pytestmark = pytest.mark.usefixtures("sound_rows")
 
 
 async def coroutine(ctx: Any) -> str:

@@ -31,7 +31,7 @@ from tests.engine.kit import (
     until,
 )
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sound_rows")]
+pytestmark = pytest.mark.usefixtures("sound_rows")
 
 SECRET = "secret at /srv/agent.py"
 

@@ -27,7 +27,7 @@ from tests.engine.kit import (
     until,
 )
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sound_rows")]
+pytestmark = pytest.mark.usefixtures("sound_rows")
 
 POOLS = pytest.mark.parametrize("pb", [a2a_pb2, sdk], ids=["ours", "sdk"])
 

@@ -37,7 +37,7 @@ from tests.engine.kit import (
     when,
 )
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sound_rows")]
+pytestmark = pytest.mark.usefixtures("sound_rows")
 
 MODES = pytest.mark.parametrize("mode", ["task", "auto"])
 

@@ -30,7 +30,7 @@ from tests.engine.writing import (
     status,
 )
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sound_rows")]
+pytestmark = pytest.mark.usefixtures("sound_rows")
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from a2a_django.models import Message, Task
 from tests.engine.kit import row
 from tests.engine.writing import Recorder, chunk, create, creation, follow_up, journal, says, status
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sound_rows")]
+pytestmark = pytest.mark.usefixtures("sound_rows")
 
 Losses = list[bool]
 

@@ -16,7 +16,7 @@ from a2a_django.models import Task, TaskEvent
 from tests.engine.kit import WAIT, row
 from tests.engine.writing import Recorder, Threads, chunk, create, held_up, journal, says, status
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sound_rows")]
+pytestmark = pytest.mark.usefixtures("sound_rows")
 
 rows_are_locked = pytest.mark.skipif(
     not connection.features.has_select_for_update_skip_locked, reason="the database locks no rows"

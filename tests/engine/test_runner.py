@@ -44,7 +44,7 @@ from tests.engine.kit import (
 )
 from tests.engine.writing import held_up
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sound_rows")]
+pytestmark = pytest.mark.usefixtures("sound_rows")
 
 
 @asynccontextmanager
@@ -580,7 +580,7 @@ async def test_a_lease_is_renewed_while_a_run_is_silent(steps: Steps, settings: 
     await until(lambda: row(task["id"]).is_terminal)
 
 
-def test_a_run_that_dies_with_its_loop_leaves_its_lease_to_run_out(transactional_db: None) -> None:
+def test_a_run_that_dies_with_its_loop_leaves_its_lease_to_run_out() -> None:
     """A process that ends is not an agent that failed: another may take the task when the lease is over."""
 
     async def main() -> str:

@@ -15,7 +15,7 @@ from a2a_django.protocol.errors import TaskNotFoundError
 from tests.engine.kit import check_tallies
 from tests.engine.writing import Threads, create, journal, says, status
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sound_rows")]
+pytestmark = pytest.mark.usefixtures("sound_rows")
 
 
 def step(luck: random.Random, writer: Journal, mine: list[Task]) -> None:

@@ -25,7 +25,7 @@ from a2a_django.protocol.errors import (
 )
 from tests.engine.kit import ask, call_of, cancel, made_of, message, quiet, send, state_of
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sound_rows")]
+pytestmark = pytest.mark.usefixtures("sound_rows")
 
 
 async def parks(ctx: TaskContext) -> None:

@@ -26,7 +26,7 @@ from tests.engine.kit import (
     up_to,
 )
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sound_rows")]
+pytestmark = pytest.mark.usefixtures("sound_rows")
 
 
 async def run(ctx: TaskContext) -> None:

@@ -15,7 +15,7 @@ from a2a_django.agents import SyncTaskContext, TaskContext
 from a2a_django.models import Task
 from tests.engine.kit import cancel, made_of, outputs, quiet, send, short, state_of, when
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sound_rows")]
+pytestmark = pytest.mark.usefixtures("sound_rows")
 
 
 class Receiver:

@@ -33,7 +33,7 @@ from tests.engine.kit import (
     when,
 )
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("sound_rows")]
+pytestmark = pytest.mark.usefixtures("sound_rows")
 
 
 class Script:
