@@ -57,6 +57,12 @@ def _stat(pid: int) -> list[str] | None:
         return None
 
 
+def machine_busy_seconds() -> float:
+    """CPU seconds that everything on this machine has used, PostgreSQL and the load generator among it."""
+    user, nice, system, _, _, irq, softirq, steal, *_ = map(int, Path("/proc/stat").read_text().split()[1:11])
+    return (user + nice + system + irq + softirq + steal) / _TICK
+
+
 def process_tree(pid: int) -> list[int]:
     """The process and all its living descendants."""
     children: dict[int, list[int]] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import statistics
 import time
 from collections import defaultdict
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from benchmarks import wire
 from benchmarks.contenders import CONSUMERS, OURS, Contender
 from benchmarks.load import closed_loop
+from benchmarks.processes import machine_busy_seconds
 from benchmarks.report import Section, Target, ratio, spread
 from benchmarks.stage import Stage
 
@@ -28,6 +30,7 @@ class Turn:
     server_cpu_ms: float
     client_cpu_ms: float
     cores: float  # that the servers kept busy
+    machine: float  # cores that everything together kept busy
 
 
 def measure_scale(stage: Stage) -> Section:
@@ -43,10 +46,10 @@ def measure_scale(stage: Stage) -> Section:
         "Two processes against one",
         f"Blocking SendMessage over JSON-RPC as above, on PostgreSQL, {CONNECTIONS} keep-alive connections, shared out "
         "evenly over one or two server processes on one database, no channel layer. The load generator and PostgreSQL "
-        "run on the same cores: 'cores' is what the server processes themselves kept busy, and what is left of the "
-        "machine is all that the others had. The ratio is the more than these leave room for, not what a second "
-        "machine would bring.",
-        ("server, processes", "calls/s", "server CPU ms/call", "cores", "client CPU ms/call"),
+        f"run on the same {os.cpu_count()} cores. 'Server cores' is what the server processes kept busy, 'machine "
+        "cores' what everything together did: where one process and what belongs to it keep most of the machine busy, "
+        "a second one has no room, and the ratio says nothing of what it would bring on cores of its own.",
+        ("server, processes", "calls/s", "server CPU ms/call", "server cores", "machine cores", "client CPU ms/call"),
     )
     for (name, processes), figures in turns.items():
         section.rows.append(
@@ -55,6 +58,7 @@ def measure_scale(stage: Stage) -> Section:
                 spread([turn.per_second for turn in figures], 0),
                 spread([turn.server_cpu_ms for turn in figures], 2),
                 spread([turn.cores for turn in figures], 2),
+                spread([turn.machine for turn in figures], 2),
                 f"{statistics.median(turn.client_cpu_ms for turn in figures):.3f}",
             )
         )
@@ -78,9 +82,11 @@ def _turn(stage: Stage, contender: Contender, processes: int) -> Turn:
         ports = [server.port for server in servers]
         stage.run(_load(ports, contender.path, stage.effort.warm_up_seconds))
         with stage.bill(*servers) as bill:
+            busy = machine_busy_seconds()
             calls, seconds, client = stage.run(_load(ports, contender.path, stage.effort.send_seconds))
+            busy = machine_busy_seconds() - busy
     cpu = bill.cost.cpu_seconds
-    return Turn(calls / seconds, cpu / calls * 1000, client / calls * 1000, cpu / bill.cost.seconds)
+    return Turn(calls / seconds, cpu / calls * 1000, client / calls * 1000, cpu / seconds, busy / seconds)
 
 
 async def _load(ports: list[int], path: str, seconds: float) -> tuple[int, float, float]:
