@@ -28,19 +28,12 @@ from a2a_django.protocol.errors import (
     MethodNotAllowedError,
     MethodNotFoundError,
     ParseError,
-    PermissionDeniedError,
-    RequestTooLargeError,
-    ThrottledError,
-    UnauthenticatedError,
 )
 
 BINDING: Final = "JSONRPC"
 
 #: The one operation that returns nothing; its result has to be there all the same (D-16).
 RETURNS_NOTHING: Final = "DeleteTaskPushNotificationConfig"
-
-#: Errors before the body is read, which are told with the id all the same if it stands near the body's beginning.
-REFUSED_UNREAD: Final = (UnauthenticatedError, PermissionDeniedError, ThrottledError, RequestTooLargeError)
 
 _ALLOW: Final = ("POST", "OPTIONS")
 

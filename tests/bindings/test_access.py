@@ -162,3 +162,21 @@ async def test_throttles_answer_429(client: AsyncClient, settings: Settings) -> 
         refused(response, 429, "RESOURCE_EXHAUSTED")
         assert 0 < int(response.headers["Retry-After"]) <= 60
     cache.clear()
+
+
+class Broken(BasePermission):
+    """Stands for access classes whose database is away."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        raise RuntimeError("the database is away")
+
+
+async def test_a_call_whose_caller_cannot_be_found_out_gets_its_id_back(
+    client: AsyncClient, settings: Settings
+) -> None:
+    settings.A2A = {"PERMISSION_CLASSES": [f"{__name__}.Broken"]}
+    raw = envelope("GetTask", {"id": "t"}, id="my-id")
+    answer = json.loads((await client.post("/a2a/", raw, content_type="application/json")).content)
+    assert answer["id"] == "my-id"
+    assert answer["error"]["code"] == -32603
+    assert "away" not in json.dumps(answer)

@@ -17,7 +17,7 @@ from a2a_django.bindings.http import Answer, Exchange
 class JSONRPCConsumer(HttpConsumer):
     """The address of JSON-RPC."""
 
-    told_with_head = jsonrpc.REFUSED_UNREAD
+    told_with_head = True
 
     async def at_once(self) -> Answer | None:
         """Return the answer to every verb but POST."""
@@ -29,7 +29,7 @@ class JSONRPCConsumer(HttpConsumer):
 
     def refuse(self, error: Exception, head: bytes) -> Answer:
         """Return an error, with the id of the call if it stands near the body's beginning."""
-        return jsonrpc.refuse(error, jsonrpc.peek_id(head) if isinstance(error, self.told_with_head) else "null")
+        return jsonrpc.refuse(error, jsonrpc.peek_id(head))
 
 
 class RestConsumer(HttpConsumer):

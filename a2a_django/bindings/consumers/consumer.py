@@ -39,6 +39,8 @@ from a2a_django.protocol.errors import RequestTooLargeError
 #: How long the rest of a body that is refused is thrown away before the connection is closed: a caller who is still
 #: sending when it is closed may never see the answer.
 LINGER_SECONDS: Final = 2.0
+#: How long the beginning of a refused body is waited for, in which the id of a JSON-RPC call may stand.
+HEAD_SECONDS: Final = 1.0
 
 Reply = Answer | StreamAnswer
 
@@ -47,7 +49,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]  # Channels has no type
     """Answers one request; the subclasses say how."""
 
     #: Errors before the body has arrived that are told with something from its beginning.
-    told_with_head: ClassVar[tuple[type[Exception], ...]] = ()
+    told_with_head: ClassVar[bool] = False
 
     def __init__(self, address: site.Address, visit: site.Visit, headers: Mapping[str, str], query: str) -> None:
         self.address = address
@@ -158,9 +160,11 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]  # Channels has no type
         except StopConsumer:
             raise
         except Exception as error:
-            if isinstance(error, self.told_with_head):
+            if self.told_with_head:
                 self._refused = True
-                await self._take_body(HEAD_BYTES)
+                with suppress(TimeoutError):  # whoever is refused need not be waited for
+                    async with asyncio.timeout(HEAD_SECONDS):
+                        await self._take_body(HEAD_BYTES)
             return self.refuse(error, self._head())
         return None
 

@@ -21,10 +21,8 @@ async def view(request: HttpRequest) -> HttpResponseBase:
     try:
         identity = await authenticate(request)
         exchange = exchange_of(request, identity, (), request.path_info.rstrip("/"))
-    except jsonrpc.REFUSED_UNREAD as error:
+    except Exception as error:  # told with the id all the same, if it stands near the body's beginning
         return response_of(jsonrpc.refuse(error, jsonrpc.peek_id(read_head(request))))
-    except Exception as error:
-        return response_of(jsonrpc.refuse(error))
     return await answered(request, jsonrpc.handle, exchange)
 
 

@@ -244,3 +244,14 @@ async def test_open_access_and_known_keys_need_no_request_and_no_thread(
     monkeypatch.setattr(consumer, "full_request", forbidden)
     assert (await card(**key))["error"]["details"][0]["reason"] == "UNSUPPORTED_OPERATION"
     assert (await card(authorization="Bearer no.key"))["error"]["code"] == 500
+
+
+async def test_a_stranger_whose_body_never_comes_is_refused_all_the_same(
+    application: Application, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.A2A = {}
+    monkeypatch.setattr(consumer, "HEAD_SECONDS", 0.01)
+    monkeypatch.setattr(consumer, "LINGER_SECONDS", 0.01)
+    async with AsgiCall(application, "POST", "/a2a/", body=None, headers={"content-length": "300"}) as call:
+        assert (await call.head())[0] == 401
+        assert error_of(await call.body()) == (None, -31401)
