@@ -112,6 +112,11 @@ class Script(Agent):
         count, __, size = text.partition(" ")
         await self.ticks(ctx, int(count), size=int(size or 0))
 
+    async def do_pace(self, ctx: TaskContext, text: str) -> None:
+        """Like ``slow``, with a number of milliseconds between the ticks."""
+        count, __, pause = text.partition(" ")
+        await self.ticks(ctx, int(count), int(pause) / 1000)
+
     async def ticks(self, ctx: TaskContext, count: int, pause: float = 0.0, size: int = 0) -> None:
         await ctx.working()
         for i in range(count):

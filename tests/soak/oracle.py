@@ -63,12 +63,20 @@ class View:
 
 @dataclass
 class Record:
-    """A task as its rows say it is: events in the order of their numbers, the history as it is shown."""
+    """A task as its rows say it is: events in the order of their numbers, each with its attempt, and the history."""
 
     state: str
     events: list[Json]
+    attempts: list[int]
     history: list[Json]
-    running: bool
+
+    def texts(self) -> dict[int, list[str]]:
+        """Return the texts of all artifact chunks, by attempt."""
+        found: dict[int, list[str]] = {}
+        for attempt, event in zip(self.attempts, self.events, strict=True):
+            for part in event.get("artifactUpdate", {}).get("artifact", {}).get("parts", ()):
+                found.setdefault(attempt, []).append(part["text"])
+        return found
 
 
 class Replay:
@@ -136,6 +144,17 @@ def check(views: list[View], record: Record) -> Iterator[str]:
                 stands[piece].append(replay.seq)
     for view in views:
         yield from _check_view(view, record, stands)
+
+
+def check_script(texts: list[str], record: Record) -> Iterator[str]:
+    """Yield what is wrong with a task whose agent says ``texts``: from the first on in each attempt, and a task that is
+    COMPLETED has all of one attempt."""
+    found = record.texts()
+    for attempt, said in found.items():
+        if said != texts[: len(said)]:
+            yield f"attempt {attempt} said {said}"
+    if record.state == "TASK_STATE_COMPLETED" and texts not in (*found.values(), []):
+        yield f"it is COMPLETED, and said only {found}"
 
 
 def _check_view(view: View, record: Record, stands: dict[Piece, list[int]]) -> Iterator[str]:

@@ -84,12 +84,12 @@ def _record(task_id: str) -> Record:
     from a2a_django.models import Task
 
     task = Task.objects.get(pk=task_id)
-    events = [json.loads(text) for text in task.events.order_by("seq").values_list("wire", flat=True)]
+    rows = list(task.events.order_by("seq").values_list("wire", "attempt"))
     history: list[Any] = [
         json.loads(text)
         for text in task.messages.filter(shown=True).order_by("position").values_list("wire", flat=True)
     ]
-    return Record(task.state, events, history, bool(task.lease_holder))
+    return Record(task.state, [json.loads(text) for text, _ in rows], [attempt for _, attempt in rows], history)
 
 
 def _at_work() -> list[str]:

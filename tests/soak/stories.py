@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tests.soak.doors import Door, Gone, Refused, Silent
-from tests.soak.oracle import INPUT_REQUIRED, TERMINAL, End, Json, Piece, View, check
+from tests.soak.oracle import INPUT_REQUIRED, TERMINAL, End, Json, Piece, View, check, check_script
 from tests.soak.stage import Stage
 
 #: Scripts of the agent by weight; numbers in braces are drawn.
@@ -17,7 +17,8 @@ SCRIPTS: Final = {
     "slow {5-25}": 5.0,
     "burst {20-400}": 3.0,
     "burst {20-200} {100-2000}": 1.0,
-    "burst 1500 2000": 0.2,
+    "burst 2500 300": 0.6,
+    "pace {100-500} {2-12}": 4.0,
     "ask {1-3}": 2.5,
     "replace {0-600}": 1.0,
     "auth": 0.7,
@@ -30,6 +31,19 @@ SCRIPTS: Final = {
 #: Seconds after which those who watch a task that has ended must have seen its end, on a busy machine too: longer than
 #: a process is paused, and than it takes to notice without a bell.
 PATIENCE: Final = 30.0
+
+
+def texts_of(script: str) -> list[str] | None:
+    """Return the texts that an attempt at a script puts into artifacts, None where that depends on the answers."""
+    word, *rest = script.split()
+    match word:
+        case "slow" | "pace":
+            return [f"tick-{number}" for number in range(int(rest[0]))]
+        case "burst":
+            return [f"tick-{number}".ljust(int(rest[1]) if rest[1:] else 0, ".") for number in range(int(rest[0]))]
+        case "ask":
+            return None
+    return {"replace": ["v1", "+v2", "v3"], "auth": ["authorised"], "quiet": ["awake"], "echo": rest}.get(word, [])
 
 
 def message(text: str, task_id: str = "") -> Json:
@@ -118,7 +132,9 @@ class Story:
         piece = Piece(door.name, method)
         view.pieces.append(piece)
         stays = chance.uniform(0.2, 8.0) if chance.random() < 0.3 else None
-        slow = chance.random() < 0.15
+        if self.script.startswith("pace") and chance.random() < 0.8:
+            stays = chance.uniform(0.02, 0.5)  # come and go while much happens
+        slow = chance.random() < (0.5 if self.script.startswith("burst 2500") else 0.15)
         counts["connections"] += 1
         try:
             async with asyncio.timeout(stays), aclosing(door.stream(method, params, slow=slow)) as events:
@@ -226,6 +242,8 @@ class Story:
         self.stage.counts["tasks compared"] += 1
         self.stage.counts["streams compared"] += len(self.views)
         problems = list(check(self.views, record))
+        if (texts := texts_of(self.script)) is not None:
+            problems += check_script(texts, record)
         if problems:
             self._fault("; ".join(problems), rows=vars(record), views=self.views_as_json())
 

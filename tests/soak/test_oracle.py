@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.soak.oracle import End, Piece, Record, View, check
+from tests.soak.oracle import End, Piece, Record, View, check, check_script
+from tests.soak.stories import texts_of
 
 USER = {"messageId": "m-1", "role": "ROLE_USER", "parts": [{"text": "slow 3"}]}
 
@@ -33,7 +34,7 @@ EVENTS = [
 
 
 def record(events: list[dict[str, Any]] = EVENTS) -> Record:
-    return Record(events[-1]["statusUpdate"]["status"]["state"], events, [USER], False)
+    return Record(events[-1]["statusUpdate"]["status"]["state"], events, [1, 1, 1, 2, 2, 2], [USER])
 
 
 def snapshot(seq: int, **members: Any) -> dict[str, Any]:
@@ -101,7 +102,7 @@ def test_what_is_wrong_is_found(pieces: list[Piece], word: str) -> None:
 
 def test_a_question_goes_into_the_history_when_the_answer_comes() -> None:
     events = [status("WORKING", 1), status("INPUT_REQUIRED", 2, QUESTION), status("WORKING", 3)]
-    rows = Record("TASK_STATE_WORKING", events, [USER, QUESTION], True)
+    rows = Record("TASK_STATE_WORKING", events, [1, 1, 2], [USER, QUESTION])
     asked = events[1]["statusUpdate"]["status"]
     bare = {name: value for name, value in asked.items() if name != "message"}
     before = Piece("door", "GetTask", {"status": asked, "history": [USER]})
@@ -113,6 +114,28 @@ def test_a_question_goes_into_the_history_when_the_answer_comes() -> None:
 
 def test_only_the_stream_of_a_message_ends_at_a_question() -> None:
     events = [status("INPUT_REQUIRED", 1, QUESTION)]
-    rows = Record("TASK_STATE_INPUT_REQUIRED", events, [USER], False)
+    rows = Record("TASK_STATE_INPUT_REQUIRED", events, [1], [USER])
     assert problems(piece(0, *events, end=End.ENDED, method="SendStreamingMessage"), rows=rows) == ""
     assert "ended by itself" in problems(piece(0, *events, end=End.ENDED), rows=rows)
+
+
+@pytest.mark.parametrize(
+    ("attempts", "texts", "word"),
+    [
+        ([1, 1, 1, 2, 2, 2], ["a", "b"], ""),
+        ([1, 1, 1, 2, 2, 2], ["a", "b", "c"], "said only"),
+        ([1, 1, 1, 1, 1, 1], ["a", "b"], "attempt 1 said ['a', 'b', 'a', 'b']"),
+        ([1, 1, 2, 2, 2, 2], ["a", "b"], "attempt 2 said ['b', 'a', 'b']"),
+    ],
+)
+def test_an_attempt_says_what_its_script_says(attempts: list[int], texts: list[str], word: str) -> None:
+    found = "; ".join(check_script(texts, Record("TASK_STATE_COMPLETED", EVENTS, attempts, [USER])))
+    assert word in found
+    assert bool(word) == bool(found)
+
+
+def test_the_texts_of_scripts() -> None:
+    assert texts_of("slow 2") == texts_of("pace 2 5") == ["tick-0", "tick-1"]
+    assert texts_of("burst 1 8") == ["tick-0.."]
+    assert texts_of("boom 2") == []
+    assert texts_of("ask 2") is None
