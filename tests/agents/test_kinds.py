@@ -183,20 +183,29 @@ async def test_pieces_after_a_question_belong_to_the_task() -> None:
 
 async def test_a_generator_that_is_told_to_stop_cleans_up_at_once() -> None:
     seen: list[str] = []
+    kept: list[Any] = []  # so that it is not the collection of garbage that closes them
 
-    async def run(ctx: Any) -> AsyncIterator[Any]:
+    async def pieces() -> AsyncIterator[Any]:
         try:
             yield "fine"
             yield object()
         finally:
             seen.append("closed")
 
-    def plain_run(ctx: Any) -> Iterator[Any]:
+    def plain_pieces() -> Iterator[Any]:
         try:
             yield "fine"
             yield object()
         finally:
             seen.append("closed")
+
+    def run(ctx: Any) -> Any:
+        kept.append(pieces())
+        return kept[-1]
+
+    def plain_run(ctx: Any) -> Any:
+        kept.append(plain_pieces())
+        return kept[-1]
 
     for function in (run, plain_run):
         seen.clear()

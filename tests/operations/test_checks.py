@@ -23,7 +23,7 @@ from a2a_django.protocol.errors import (
     UnauthenticatedError,
     UnsupportedOperationError,
 )
-from tests.engine.kit import ask, call_of, cancel, made_of, message, quiet, send, state_of
+from tests.engine.kit import ask, call_of, cancel, made_of, message, quiet, said, send, state_of
 
 pytestmark = pytest.mark.usefixtures("sound_rows")
 
@@ -136,6 +136,14 @@ async def test_cancel_of_ended_tasks() -> None:
     with pytest.raises(TaskNotFoundError):
         await cancel(agent, "unknown")
     await quiet()
+
+
+async def test_a_cancel_moves_the_question_into_the_history() -> None:
+    task = await send(AGENT, "ask")
+    await quiet()
+    answer = await cancel(AGENT, task["id"])
+    assert said(answer) == ["ask", "?"]
+    assert "message" not in answer["status"]
 
 
 class User:
