@@ -17,7 +17,9 @@ SCRIPTS: Final = {
     "slow {5-25}": 5.0,
     "burst {20-400}": 3.0,
     "burst {20-200} {100-2000}": 1.0,
-    "burst 2500 300": 0.6,
+    # More than a reader's queue and the buffers on the way hold.
+    "burst 2500 300": 0.4,
+    "burst 1600 3000": 0.4,
     "pace {100-500} {2-12}": 4.0,
     "ask {1-3}": 2.5,
     "replace {0-600}": 1.0,
@@ -31,6 +33,8 @@ SCRIPTS: Final = {
 #: Seconds after which those who watch a task that has ended must have seen its end, on a busy machine too: longer than
 #: a process is paused, and than it takes to notice without a bell.
 PATIENCE: Final = 30.0
+#: Seconds for which a slow reader reads nothing, all in all.
+DAWDLE: Final = 5.0
 
 
 def texts_of(script: str) -> list[str] | None:
@@ -134,7 +138,8 @@ class Story:
         stays = chance.uniform(0.2, 8.0) if chance.random() < 0.3 else None
         if self.script.startswith("pace") and chance.random() < 0.8:
             stays = chance.uniform(0.02, 0.5)  # come and go while much happens
-        slow = chance.random() < (0.5 if self.script.startswith("burst 2500") else 0.15)
+        slow = chance.random() < (0.5 if self.script.startswith(("burst 2500", "burst 1600")) else 0.15)
+        dawdle = DAWDLE if slow else 0.0
         counts["connections"] += 1
         try:
             async with asyncio.timeout(stays), aclosing(door.stream(method, params, slow=slow)) as events:
@@ -148,8 +153,10 @@ class Story:
                     else:
                         piece.events.append(event)
                         counts["events"] += 1
-                    if slow and chance.random() < 0.02:
-                        await asyncio.sleep(chance.uniform(0.1, 1.0))
+                    if dawdle > 0 and chance.random() < 0.05:
+                        pause = chance.uniform(0.2, 1.5)
+                        dawdle -= pause
+                        await asyncio.sleep(pause)
             piece.end = End.ENDED
         except TimeoutError:
             piece.end = End.LEFT
