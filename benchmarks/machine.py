@@ -29,6 +29,7 @@ SETTINGS = f"""\
   publish (task, artifact, completed).
 * a2a-django: `include("a2a_django.urls")` behind Django's own ASGI handler with `MIDDLEWARE = []`; the agents are async
   generators that yield text (see `benchmarks/site/`). A site's middleware comes on top, for every view alike.
+* a2a-django-consumers: the same site behind `a2a_django.asgi.get_asgi_application()`.
 * Over gRPC: the SDK's `GrpcHandler` on a `grpc.aio` server as its documentation makes one, and `manage.py rungrpc`."""
 
 
