@@ -19,6 +19,8 @@ T = TypeVar("T")
 logger = logging.getLogger("a2a_django.engine")
 
 STOP_SECONDS = 5.0
+CANCEL_ROUNDS = 4
+CANCEL_SECONDS = 0.5
 
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
@@ -42,10 +44,13 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
     try:
         loop.run_forever()
     finally:
-        left = asyncio.all_tasks(loop)
-        for task in left:
-            task.cancel()
-        loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        # Once is not enough for all: clients of Redis take a cancellation for a lost connection and go on.
+        for _ in range(CANCEL_ROUNDS):
+            if not (left := asyncio.all_tasks(loop)):
+                break
+            for task in left:
+                task.cancel()
+            loop.run_until_complete(asyncio.wait(left, timeout=CANCEL_SECONDS))
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
 
