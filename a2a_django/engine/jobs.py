@@ -154,6 +154,23 @@ class CreateTask(Job[Accepted]):
         return Accepted(task, message, task.attempt, message, task.last_seq)
 
 
+class MakeTask(CreateTask):
+    """Make a task unless it is there already: its run and the timer that makes it may both have come to it."""
+
+    creates = False
+
+    def apply(self, batch: Batch) -> Accepted:
+        task = batch.task(self.task_id)
+        if task is None:
+            return super().apply(batch)
+        message = Message.objects.using(batch.using).get(task_id=task.pk, position=1)
+        return Accepted(task, message, message.attempt, message, task.last_seq)
+
+    def again(self) -> MakeTask:
+        """Return the same job, to be handed in once more."""
+        return MakeTask(self.template, self.incoming, self.holder)
+
+
 class AcceptMessage(Job[Accepted]):
     """Take in a message for a task that exists (R-033, R-034, R-117, R-118; order of checks D-20)."""
 

@@ -28,7 +28,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from a2a_django.agents import Agent, InvalidAgentResponse, SyncTaskContext, TaskContext, TaskEnded, content
 from a2a_django.conf import a2a_settings
 from a2a_django.engine import database, history
-from a2a_django.engine.jobs import Accepted, Append, Broken, CreateTask, EndRun, Fenced, Voice
+from a2a_django.engine.jobs import Accepted, Append, Broken, EndRun, Fenced, MakeTask, Voice
 from a2a_django.models import Task
 from a2a_django.models.fields import uuid7
 from a2a_django.protocol import wire
@@ -79,7 +79,7 @@ class Run:
         past: Sequence[str] = (),
         earlier: int = 0,
         references: Sequence[Task] = (),
-        create: CreateTask | None = None,
+        create: MakeTask | None = None,
     ) -> None:
         self.runner, self.agent = runner, agent
         self.task_id, self.context_id = task_id, context_id
@@ -95,7 +95,7 @@ class Run:
         self.state: str = task.state if task is not None else TaskState.SUBMITTED.value
         # A parked task stays parked after this run only if this run has said so.
         self._reported = False
-        self._create = create
+        self._create = self._make = create
         self._replied = False
         self._calling = False
         self._doubtful = False
@@ -110,7 +110,7 @@ class Run:
         self._grace: asyncio.TimerHandle | None = None
         # The connection of a plain agent's thread, and the job by which it has made the task in its own transaction.
         self._connection: BaseDatabaseWrapper | None = None
-        self._unsure: CreateTask | None = None
+        self._unsure: MakeTask | None = None
 
     # ------------------------------------------------------------------------------------------------ life
 
@@ -233,7 +233,7 @@ class Run:
         if state is not None:
             self.state = state
         elif self._unsure is not None:  # rolled back: the task is still to be made
-            self.task, self._create, self._unsure = None, self._unsure, None
+            self.task, self._create, self._unsure = None, self._unsure.again(), None
             self.state, self._reported = TaskState.SUBMITTED.value, False
 
     def stop(self) -> None:
@@ -370,7 +370,7 @@ class Run:
             self.state = change.state
             self._reported = True
 
-    def _take_create(self) -> CreateTask | None:
+    def _take_create(self) -> MakeTask | None:
         """Return the job that makes the task, once."""
         with self._making:
             if self._replied or self.stopped:
@@ -397,11 +397,14 @@ class Run:
     def _ensure_task_blocking(self) -> None:
         if self.task is not None:
             return
-        if (create := self._take_create()) is None:
-            self._made.wait()  # by the loop's thread, after the grace
-            return
+        connection = connections[database.alias()]
+        if (create := self._take_create()) is None:  # the grace is over, and the journal about to make the task
+            if self._make is None or not connection.in_atomic_block or connection.features.has_select_for_update:
+                self._made.wait()
+                return
+            create = self._make.again()  # it waits for the lock that the agent's transaction has on everything
         self.attempt = 1
-        if self._connection is not None and self._connection.in_atomic_block:
+        if connection.in_atomic_block:
             self._unsure, self._doubtful = create, True
         self.task = (accepted := self.runner.journal.write(create)).task
         announce = partial(self.loop.call_soon_threadsafe, self._created, accepted)

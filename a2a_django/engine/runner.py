@@ -20,7 +20,7 @@ from django.db import DatabaseError, InterfaceError
 from a2a_django.agents import Agent
 from a2a_django.conf import a2a_settings
 from a2a_django.engine import database, history
-from a2a_django.engine.jobs import Accepted, Cancelled, CancelTask, CreateTask, lease_end
+from a2a_django.engine.jobs import Accepted, Cancelled, CancelTask, MakeTask, lease_end
 from a2a_django.engine.journal import Journal
 from a2a_django.engine.run import Run, call_cancel_hook
 from a2a_django.models import Message, Task
@@ -93,7 +93,7 @@ class Runner:
         tenant: str,
         accepted: Accepted | None = None,
         references: Sequence[Task] = (),
-        create: CreateTask | None = None,
+        create: MakeTask | None = None,
     ) -> Run:
         """Begin the run of a message that starts something new: a task just made, or one still to be made."""
         return self.start(

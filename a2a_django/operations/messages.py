@@ -11,7 +11,7 @@ from a2a_django import engine
 from a2a_django.conf import a2a_settings
 from a2a_django.engine import database, history, snapshots
 from a2a_django.engine.feed import Reader
-from a2a_django.engine.jobs import Accepted, AcceptMessage, CreateTask, Incoming
+from a2a_django.engine.jobs import Accepted, AcceptMessage, CreateTask, Incoming, MakeTask
 from a2a_django.engine.run import Reply, Run
 from a2a_django.models import Task
 from a2a_django.models.fields import key_of, uuid7
@@ -143,7 +143,7 @@ async def _begin(
         tenant=call.tenant,
     )
     references = await _references(call, message)
-    create = CreateTask(task, incoming, here.journal.holder)
+    create = (MakeTask if agent.mode == "auto" else CreateTask)(task, incoming, here.journal.holder)
     reader = here.feed.reader(task.pk)
     try:
         begin = partial(
@@ -156,7 +156,7 @@ async def _begin(
             owner=call.owner,
             tenant=call.tenant,
             references=references,
-            create=create if agent.mode == "auto" else None,
+            create=create if isinstance(create, MakeTask) else None,
         )
         accepted: Accepted | None = None
         if agent.mode == "task":

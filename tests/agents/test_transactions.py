@@ -19,6 +19,7 @@ from pytest_django import Settings
 from a2a_django import InvalidAgentResponse, TaskEnded, engine
 from a2a_django.agents import SyncTaskContext, TaskContext
 from a2a_django.engine import database
+from a2a_django.engine.journal import Journal
 from a2a_django.models import Task, TaskEvent
 from tests.engine.kit import (
     cancel,
@@ -27,6 +28,7 @@ from tests.engine.kit import (
     outputs,
     quiet,
     rest,
+    said,
     send,
     state_of,
     states_in,
@@ -246,6 +248,36 @@ async def test_the_grace_of_mode_auto_does_not_end_inside_a_transaction(settings
 
     task = await send(made_of(run, mode="auto"))
     assert (state_of(task), outputs(task)) == ("COMPLETED", ["booked"])
+
+
+@pytest.mark.parametrize("rolled_back", [False, True])
+async def test_a_task_that_is_being_made_when_the_agents_transaction_begins(
+    rolled_back: bool, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The grace ends, and before the journal gets to it, the agent has the lock of the whole database (SQLite)."""
+    settings.A2A = {**settings.A2A, "AUTO_GRACE_SECONDS": 0}
+    waiting, inside = threading.Event(), threading.Event()
+    carry_out = Journal._transaction
+
+    def slowly(self: Journal, jobs: Any) -> Any:
+        waiting.set()
+        assert inside.wait(10)
+        return carry_out(self, jobs)
+
+    def run(ctx: SyncTaskContext) -> None:
+        assert waiting.wait(10)
+        with transaction.atomic():
+            Group.objects.create(name="booked")
+            inside.set()
+            ctx.artifact("booked")
+            transaction.set_rollback(rolled_back)
+        ctx.working("after")
+
+    monkeypatch.setattr(Journal, "_transaction", slowly)
+    task = await send(made_of(run, mode="auto"))
+    assert (state_of(task), outputs(task)) == ("COMPLETED", [] if rolled_back else ["booked"])
+    assert said(task) == ["hello", "after"]
+    assert await groups() == ([] if rolled_back else ["booked"])
 
 
 async def test_a_refusal_inside_a_transaction_leaves_it_usable() -> None:
