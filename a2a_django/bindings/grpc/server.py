@@ -20,6 +20,8 @@ HEADROOM: Final = 2
 
 #: What is left of a call that was told to end gets so long to send its status.
 LAST_WORDS_SECONDS: Final = 1.0
+#: Time for those who watch the health to be told before the connections close.
+HEARING_SECONDS: Final = 0.3
 
 #: Clients may ask so often whether the connection still lives; gRPC's own limit of five minutes would cut off streams
 #: whose clients use usual keep-alive times.
@@ -77,6 +79,7 @@ class Server:
         """
         if self._health is not None:
             await self._health.leave()
+            await asyncio.sleep(HEARING_SECONDS)
         stopping = asyncio.ensure_future(self._server.stop(grace + 2 * LAST_WORDS_SECONDS))
         if not await self._servicer.idle(grace):
             self._servicer.end_calls()
