@@ -25,6 +25,7 @@ from a2a_django.engine.journal import Journal
 from a2a_django.engine.run import Run, call_cancel_hook
 from a2a_django.models import Message, Task
 from a2a_django.protocol.errors import UnavailableError
+from a2a_django.protocol.states import TERMINAL
 
 logger = logging.getLogger("a2a_django.engine")
 
@@ -114,11 +115,15 @@ class Runner:
             )
         )
 
-    def go_on(self, agent: Agent, message: Message, past: history.Past) -> Run:
-        """Begin the run of a message to a task that existed before."""
+    def go_on(self, agent: Agent, message: Message, past: history.Past) -> None:
+        """Begin the run of a message to a task that existed before; unless the task has ended, was deleted or was given
+        to another attempt in the meantime."""
+        now = past.snapshot
+        if now is None or now.state in TERMINAL or now.attempt != message.attempt:
+            return
         task = message.task
         wire = json.loads(message.wire)
-        return self.start(
+        self.start(
             Run(
                 self,
                 agent,
@@ -149,6 +154,8 @@ class Runner:
         try:
             past = await database.read(history.past_of, message, history_length=0)
             self.go_on(agent, message, past)
+        except Task.DoesNotExist:
+            logger.info("Message %s belongs to task %s, which has been deleted", message.pk, message.task_id)
         except (DatabaseError, InterfaceError):
             # The lease runs out, and the message is run by whoever takes the task next.
             logger.exception("Message %s of task %s could not be run", message.pk, message.task_id)

@@ -12,9 +12,9 @@ from django.utils import timezone
 from a2a_django import engine
 from a2a_django.agents import registry
 from a2a_django.engine import database
-from a2a_django.engine.recovery import LOST_TEXT, recover
+from a2a_django.engine.recovery import LOST_TEXT, RecoverTask, recover
 from a2a_django.models import Message, Task
-from tests.engine.kit import WAIT, get, made_of, send
+from tests.engine.kit import WAIT, cancel, get, made_of, send
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -152,10 +152,42 @@ async def test_a_process_that_ends_gives_its_runs_up_without_a_word(
     await asyncio.get_running_loop().run_in_executor(None, engine.shutdown)
     await asyncio.wait_for(over.wait(), WAIT)
     await asyncio.sleep(0)
-    assert not caplog.records
+    assert not [record for record in caplog.records if record.name.startswith("a2a_django")]
     row = await database.run(lambda: Task.objects.get(pk=task["id"]))
     assert row.state == "TASK_STATE_WORKING"
     assert row.lease_holder
+
+
+@pytest.mark.parametrize("meanwhile", ["cancelled", "deleted", "taken"])
+async def test_a_run_does_not_begin_when_it_is_over_before(
+    registered: Any, caplog: pytest.LogCaptureFixture, meanwhile: str
+) -> None:
+    runs = []
+
+    async def run(ctx: Any) -> None:
+        runs.append(ctx.text)
+        await ctx.working()
+        await asyncio.sleep(60)
+
+    agent = registered(made_of(run, max_attempts=9))
+    task = await send(agent, "work", immediately=True)
+    await settled(agent, task["id"], "TASK_STATE_WORKING")
+    await lose(task["id"])
+    journal, runner = engine.get().journal, engine.get().runner
+    taken = await journal.submit(RecoverTask(task["id"], "somebody", 9))
+    assert taken is not None
+    assert taken.start is not None
+    if meanwhile == "cancelled":
+        await cancel(agent, task["id"])
+    elif meanwhile == "deleted":
+        await database.run(lambda: Task.objects.get(pk=task["id"]).delete())
+    else:
+        await lose(task["id"])
+        assert await journal.submit(RecoverTask(task["id"], "another", 9)) is not None
+    await runner.follow(agent, taken.start)
+    assert task["id"] not in runner.attempts()
+    assert runs == ["work"]
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
 
 async def test_a_lease_that_is_kept_is_left_alone(registered: Any) -> None:
