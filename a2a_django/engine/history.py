@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -13,7 +13,7 @@ from django.contrib.auth.models import AnonymousUser
 from a2a_django.engine import snapshots
 from a2a_django.engine.database import alias
 from a2a_django.engine.snapshots import Snapshot
-from a2a_django.models import Message, Task
+from a2a_django.models import EventKind, Message, Task, TaskEvent
 from a2a_django.models.fields import key_of
 
 #: Tasks that a message may refer to and messages of a context that an agent is given, at most.
@@ -29,6 +29,10 @@ class Past:
     messages: list[str]
     references: list[Task]
     user: Any
+    #: For a message that waited when it was accepted: the run that has taken it since, and what that run had reported
+    #: when ``snapshot`` was read.
+    attempt: int | None = None
+    reported: str = ""
 
 
 def past_of(message: Message, *, history_length: int | None, user: Any = None) -> Past:
@@ -46,6 +50,22 @@ def past_of(message: Message, *, history_length: int | None, user: Any = None) -
         references(message.data.get("referenceTaskIds", ()), agent=task.agent, owner=task.owner),
         user,
     )
+
+
+def past_of_waiting(message: Message, *, history_length: int | None) -> Past:
+    """Read the past of a message that waits for a run; by now it may have been taken, and its run be over."""
+    past = past_of(message, history_length=history_length)
+    if past.snapshot is None:
+        return past
+    rows = Message.objects.using(alias()).filter(task_id=message.task_id, position=message.position)
+    attempt = rows.values_list("attempt", flat=True).first()
+    if attempt is None or attempt > past.snapshot.attempt:
+        return past
+    events = TaskEvent.objects.using(alias()).filter(task_id=message.task_id, seq__lte=past.snapshot.seq)
+    states = (
+        events.filter(attempt=attempt, kind=EventKind.STATUS.value).order_by("-seq").values_list("state", flat=True)
+    )
+    return replace(past, attempt=attempt, reported=states.first() or "")
 
 
 def references(task_ids: Sequence[str], *, agent: str, owner: str) -> list[Task]:

@@ -224,22 +224,20 @@ async def _go_on(call: CallContext, job: AcceptMessage, reader: Reader, history_
     accepted = await here.journal.submit(job)
     message = accepted.start or accepted.message
     is_mine = message.position == accepted.message.position
-    past = await database.read(
-        history.past_of,
-        message,
-        history_length=history_length,
-        user=call.user if is_mine else None,
-    )
-    if accepted.start is not None:
+    if accepted.start is None:
+        past = await database.read(history.past_of_waiting, message, history_length=history_length)
+    else:
+        user = call.user if is_mine else None
+        past = await database.read(history.past_of, message, history_length=history_length, user=user)
         here.runner.go_on(call.agent, message, past)
     snapshot = past.snapshot
     if snapshot is None:
         raise TaskNotFoundError()  # deleted meanwhile
     reader.start(snapshot.seq, attempt=snapshot.attempt, running=snapshot.running, behind=accepted.start is None)
     reader.ended = reader.ended or snapshot.state in TERMINAL
-    return Started(
-        accepted.task.pk, snapshot.text, reader, Turn(accepted.task.pk, accepted.message.position, accepted.attempt)
-    )
+    attempt = accepted.attempt if past.attempt is None else past.attempt
+    turn = Turn(accepted.task.pk, accepted.message.position, attempt, past.reported)
+    return Started(accepted.task.pk, snapshot.text, reader, turn)
 
 
 async def _references(call: CallContext, message: Wire) -> list[Task]:

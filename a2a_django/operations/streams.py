@@ -30,6 +30,8 @@ class EventStream:
             return [first]
         reader, turn = self._reader, self._turn
         while not self._over and reader is not None:
+            if turn is not None and turn.is_parked(reader):
+                break
             texts: list[str] = []
             for event in await reader.next():
                 if turn is not None and turn.is_past(event):

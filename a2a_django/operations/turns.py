@@ -68,6 +68,8 @@ async def settled(reader: Reader, turn: Turn) -> list[str]:
     The list ends where it gets long: a task with so much in it is read from its rows.
     """
     texts: list[str] = []
+    if not reader.pending and turn.is_settled(reader):
+        return texts  # a message that waited may have had its turn before its sender began to read
     while True:
         for event in await reader.next():
             if len(texts) <= MAX_FOLDED:

@@ -460,6 +460,51 @@ async def test_a_message_that_waits_is_answered_for_by_its_own_run(steps: Steps)
     assert steps.overlaps == 0
 
 
+@pytest.mark.parametrize("kind", ["blocking", "stream"])
+@pytest.mark.parametrize("runs", [2, 3])
+async def test_a_message_that_had_its_turn_before_its_sender_began_to_read(
+    kind: str, runs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It waited when it was accepted; before its sender has read the task, its run is over (and the next, too)."""
+    go, calls, heard = asyncio.Event(), [1], threading.Event()
+    release = threading.Event()
+    past_of = history.past_of
+    agent_calls: list[str] = []
+
+    async def run(ctx: TaskContext) -> None:
+        agent_calls.append(ctx.text)
+        await ctx.input_required(f"question {len(agent_calls)}")
+        if len(agent_calls) == 1:
+            await go.wait()
+
+    def slow_at_first(*args: Any, **options: Any) -> Any:
+        if calls:
+            calls.pop()
+            heard.set()
+            assert release.wait(10)
+        return past_of(*args, **options)
+
+    agent = made_of(run)
+    task = await send(agent, "one")
+    monkeypatch.setattr(history, "past_of", slow_at_first)
+    call = send if kind == "blocking" else stream
+    second: Any = asyncio.ensure_future(call(agent, "two", task_id=task["id"]))
+    assert await asyncio.to_thread(heard.wait, 10)
+    go.set()
+    await when(lambda: len(agent_calls) == 2)
+    await quiet()
+    if runs == 3:
+        await send(agent, "three", task_id=task["id"])
+        await quiet()
+    release.set()
+    answer = await second
+    if kind == "blocking":
+        assert status_text(answer) == f"question {runs}"
+    else:
+        (first,) = await rest(answer)
+        assert status_text(first["task"]) == f"question {runs}"
+
+
 async def test_a_message_whose_task_ends_before_its_turn_is_not_run(steps: Steps) -> None:
     agent = steps.agent()
     task = await send(agent, immediately=True)
