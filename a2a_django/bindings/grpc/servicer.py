@@ -218,7 +218,12 @@ async def _send(events: sse.Events, method: Method, context: Context) -> None:
                 return
             raise
         for text in texts:
-            await context.write(method.write(text))
+            frame = method.write(text)
+            try:
+                await context.write(frame)
+            except grpc.aio.InternalError as error:
+                # The caller has left; gRPC cancels the call as soon as it knows, and does not know yet.
+                raise asyncio.CancelledError from error
 
 
 async def _refuse(error: A2AError, path: str, context: Context) -> None:

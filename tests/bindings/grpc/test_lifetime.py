@@ -14,6 +14,8 @@ from google.rpc import error_details_pb2
 from a2a_django import Agent, engine
 from a2a_django.agents import TaskContext
 from a2a_django.bindings import sse
+from a2a_django.bindings.grpc import servicer
+from a2a_django.bindings.grpc.methods import METHODS
 from a2a_django.engine.journal import Journal
 from a2a_django.models import Task
 from a2a_django.operations import EventStream
@@ -267,3 +269,17 @@ async def test_readers_are_forgotten(live: Running, waiting: Waiting) -> None:
     await no_calls(live)
     assert not feed._readers
     waiting.go.set()
+
+
+async def test_a_write_to_a_caller_who_has_just_left_ends_the_call_as_his_leaving_does() -> None:
+    class Context:
+        async def write(self, frame: bytes) -> None:
+            raise grpc.aio.InternalError('Failed "execute_batch"')
+
+    class Events:
+        async def __anext__(self) -> list[str]:
+            return ['{"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}}']
+
+    method = METHODS["/lf.a2a.v1.A2AService/SubscribeToTask"]
+    with pytest.raises(asyncio.CancelledError):
+        await servicer._send(Events(), method, Context())  # type: ignore[arg-type]
