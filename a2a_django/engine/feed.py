@@ -100,12 +100,13 @@ class Reader:
 
         Raises ``TaskNotFoundError`` when the task was deleted.
         """
+        woken = False
         while True:
             events = self._ready()
             if not events and self._behind:
                 events = await self._from_rows()
                 if not events:
-                    continue
+                    return []  # nothing is pending any more: whoever took that into account has to think again
             if events:
                 self.seq = events[-1][0]
                 self._wake.clear()
@@ -117,11 +118,12 @@ class Reader:
             if self.seq < self.known_seq:
                 self._behind = True
                 continue
+            if woken:
+                return []
             # What was told since the last return may have come while nobody was in here.
             await self._wake.wait()
             self._wake.clear()
-            if not self._queue and not self._behind:
-                return []
+            woken = True
 
     def _ready(self) -> list[Event]:
         """Take what is next from the queue; a hole sends the reader to the rows."""
@@ -157,7 +159,7 @@ class Reader:
     @property
     def pending(self) -> bool:
         """Whether there are events that have not been delivered."""
-        return self._behind or bool(self._queue)
+        return self._behind or bool(self._queue and self._queue[-1][0] > self.seq)
 
     def close(self) -> None:
         """End the subscription."""

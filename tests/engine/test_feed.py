@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
@@ -131,6 +132,55 @@ async def test_the_release_of_a_run_is_told_also_when_nobody_waits_at_that_momen
         await database.run(here().write, EndRun(task.pk, 1, here().holder))
         await when(lambda: not reader.running)
         assert await reader.next() == []
+
+
+async def test_what_is_in_the_queue_twice_does_not_hide_the_release(task: Task) -> None:
+    """A reader that is sent to the rows gets there what is in its queue, too."""
+    reader = await opened(task)
+    reader.fall_behind()
+    events_after = feed.events_after
+
+    def late(*args: Any) -> list[Event]:
+        here().write(says(task, status(task, "INPUT_REQUIRED", "?")))
+        here().write(EndRun(task.pk, 1, here().holder))
+        return events_after(*args)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(feed, "events_after", late)
+        async with asyncio.timeout(WAIT):
+            assert [event[0] for event in await reader.next()] == [1]
+    await when(lambda: not reader.running)
+    assert not reader.pending
+
+
+async def test_a_reader_that_finds_nothing_in_the_rows_says_so(task: Task) -> None:
+    """It was counted as pending; what was told meanwhile has to be judged once more."""
+    reader = await opened(task)
+    await database.run(here().write, says(task, status(task, "INPUT_REQUIRED", "?")))
+    await when(lambda: reader.known_seq == 1)
+    reader._behind = True
+    await database.run(here().write, EndRun(task.pk, 1, here().holder))
+    await when(lambda: not reader.running)
+    async with asyncio.timeout(WAIT):
+        assert [event[0] for event in await reader.next()] == [1]
+        assert reader.pending
+        assert await reader.next() == []
+        assert not reader.pending
+
+
+async def test_a_release_that_is_told_with_old_events_is_heard(task: Task) -> None:
+    reader = await opened(task)
+    await database.run(here().write, says(task, status(task, "INPUT_REQUIRED", "?")))
+    assert await read_up(reader, 1) == [1]
+    waiting = asyncio.ensure_future(reader.next())
+    await asyncio.sleep(0)
+    (news,) = (await database.run(watch.states_of, [task.pk])).values()
+    news.running = False
+    news.events = await database.run(feed.events_after, task.pk, 0)
+    reader.tell(news)
+    async with asyncio.timeout(WAIT):
+        assert await waiting == []
+    assert not reader.running
 
 
 async def test_old_news_changes_nothing(task: Task) -> None:
