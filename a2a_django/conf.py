@@ -60,6 +60,9 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "REST_MEDIA_TYPE": "application/a2a+json",
     # Seconds for which a process remembers that an API key is good; a revoked key may work for so long elsewhere.
     "API_KEY_CACHE_SECONDS": 5,
+    # What seals secrets in the database: the first seals, all unseal; behind them stands SECRET_KEY. Fernet keys, or
+    # texts of at least 32 characters.
+    "ENCRYPTION_KEYS": [],
 }
 
 #: Keys whose values are dotted paths (or lists of them) of things to import.
@@ -100,6 +103,7 @@ class A2ASettings:
     CARD_MAX_AGE: int
     REST_MEDIA_TYPE: str
     API_KEY_CACHE_SECONDS: float
+    ENCRYPTION_KEYS: Sequence[str]
 
     def given(self) -> Mapping[str, Any]:
         """Return what the site wrote, unchecked."""
