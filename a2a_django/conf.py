@@ -50,6 +50,26 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     # Largest artifact: characters of JSON and chunks.
     "MAX_ARTIFACT_BYTES": 16 * 1024 * 1024,
     "MAX_ARTIFACT_CHUNKS": 10_000,
+    # Webhooks. How many a task may have; whether this process sends (else `manage.py a2a_worker` does); how many
+    # deliveries a process has under way, all in all and to one host.
+    "MAX_PUSH_CONFIGS": 100,
+    "PUSH_IN_PROCESS": True,
+    "PUSH_CONCURRENCY": 200,
+    "PUSH_HOST_CONCURRENCY": 20,
+    # Seconds for one attempt; for the first pause after a failure, which doubles each time, and the longest pause.
+    "PUSH_TIMEOUT_SECONDS": 10,
+    "PUSH_RETRY_SECONDS": 1,
+    "PUSH_MAX_RETRY_SECONDS": 3600,
+    # When a delivery is given up (attempts, age in seconds), and after how many failures in a row a webhook is.
+    "PUSH_MAX_ATTEMPTS": 12,
+    "PUSH_MAX_AGE_SECONDS": 86_400,
+    "PUSH_DISABLE_AFTER": 20,
+    # Seconds a blocking SendMessage waits at most for a webhook that is about to be told of the end.
+    "PUSH_WAIT_SECONDS": 0.3,
+    # Media type of the bodies; receivers written for some SDKs want "application/json".
+    "PUSH_MEDIA_TYPE": "application/a2a+json",
+    # Hide token and credentials in the answers to Get and List.
+    "PUSH_MASK_SECRETS": False,
     # Requests without A2A-Version: False takes the version of the method or path, True takes them for 0.3.
     "STRICT_VERSION": False,
     # Ask for required extensions on every operation, not only on the two that send messages.
@@ -98,6 +118,19 @@ class A2ASettings:
     AGENT_THREADS: int
     MAX_ARTIFACT_BYTES: int
     MAX_ARTIFACT_CHUNKS: int
+    MAX_PUSH_CONFIGS: int
+    PUSH_IN_PROCESS: bool
+    PUSH_CONCURRENCY: int
+    PUSH_HOST_CONCURRENCY: int
+    PUSH_TIMEOUT_SECONDS: float
+    PUSH_RETRY_SECONDS: float
+    PUSH_MAX_RETRY_SECONDS: float
+    PUSH_MAX_ATTEMPTS: int
+    PUSH_MAX_AGE_SECONDS: float
+    PUSH_DISABLE_AFTER: int
+    PUSH_WAIT_SECONDS: float
+    PUSH_MEDIA_TYPE: str
+    PUSH_MASK_SECRETS: bool
     STRICT_VERSION: bool
     REQUIRE_EXTENSIONS_EVERYWHERE: bool
     CARD_MAX_AGE: int

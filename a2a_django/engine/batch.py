@@ -18,6 +18,7 @@ from operator import attrgetter
 
 from django.db import connections, transaction
 
+from a2a_django.engine.outbox import Outbox
 from a2a_django.engine.statements import add_to_tally, insert, lock
 from a2a_django.models import Artifact, EventKind, Message, Task, TaskEvent
 from a2a_django.models.fields import key_of
@@ -34,6 +35,8 @@ MUTABLE = (
     "last_seq",
     "message_count",
     "artifact_count",
+    "has_push",
+    "traceparent",
     "attempt",
     "lease_holder",
     "lease_expires_at",
@@ -51,6 +54,8 @@ class Committed:
     running: bool
     last_seq: int
     message_count: int
+    #: Whether webhooks have to be told.
+    push: bool = False
     created: bool = False
     #: (seq, text, state or "", attempt) of each new event, in order
     events: list[tuple[int, str, str, int]] = field(default_factory=list)
@@ -76,6 +81,7 @@ class Batch:
         self.new_artifacts: list[Artifact] = []
         self.changed_artifacts: dict[tuple[str, str], Artifact] = {}
         self.events: list[TaskEvent] = []
+        self.outbox = Outbox(using)
         self.tally: Counter[tuple[str, str, str]] = Counter()
 
     # ------------------------------------------------------------------------------------------------ loading
@@ -173,6 +179,7 @@ class Batch:
         task.lease_holder, task.lease_expires_at = holder, expires
         message.attempt = task.attempt
         message.tries += 1
+        task.traceparent = _traceparent_of(message)
         if message.pk is not None:  # its row exists already
             self.taken.append(message)
         self.touch(task)
@@ -279,6 +286,7 @@ class Batch:
             insert(using, Artifact, CHANGING_HEAD, ("task", "artifact_key"))(rows)
         if self.events:
             insert(using, TaskEvent)(self.events)
+        self.outbox.save(self.tasks, self.events)
         for (agent, owner, state), count in sorted(self.tally.items()):
             add_to_tally(using, agent, owner, state, self.shard, count)
 
@@ -300,6 +308,8 @@ class Batch:
                 message = self.messages[0]
                 messages = Message.objects.using(self.using).filter(task_id=message.task_id, position=message.position)
                 return (message.message_id, message.wire) in messages.values_list("message_id", "wire")
+            if (changed := self.outbox.is_stored()) is not None:
+                return changed
             return task is None or row == attrgetter(*stands)(task)
 
     def committed(self) -> list[Committed]:
@@ -311,6 +321,16 @@ class Batch:
         }
         for task in self.created:
             found[task.pk].created = True
+        for pk in self.outbox.told:
+            found[pk].push = True
         for event in self.events:
             found[event.task_id].events.append((event.seq, event.wire, event.state, event.attempt))
         return list(found.values())
+
+
+def _traceparent_of(message: Message) -> str:
+    """Return the trace context that came with a message, "" for none."""
+    if not message.request or '"traceparent"' not in message.request:
+        return ""
+    found: str = json.loads(message.request).get("traceparent", "")
+    return found

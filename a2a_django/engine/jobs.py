@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from a2a_django.conf import a2a_settings
 from a2a_django.engine.batch import Batch
-from a2a_django.models import Artifact, Message, Task
+from a2a_django.models import Artifact, Message, PushConfig, Task
 from a2a_django.models.fields import key_of, uuid7
 from a2a_django.protocol import wire
 from a2a_django.protocol.changes import ArtifactChunk, Change
@@ -82,10 +82,14 @@ def lease_end() -> dt.datetime:
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A message on its way into a task: the wire (ids filled in by the journal) and what its sender asked for."""
+    """A message on its way into a task: the wire (ids filled in by the journal) and what its sender asked for.
+
+    ``push`` is a webhook for the task, a row without a task (R-040).
+    """
 
     wire: Wire
     request: Wire
+    push: PushConfig | None = None
 
     def row(self, batch: Batch, task: Task, now: dt.datetime) -> Message:
         """Put the message into the task's history."""
@@ -94,6 +98,8 @@ class Incoming:
         known = not task._state.adding and batch.has_message(task, message_id)
         row = batch.add_message(task, wire.text_of(content), message_id, self.wire["role"], known=known, now=now)
         row.request = wire.text_of(self.request) if self.request else None
+        if self.push is not None:
+            batch.outbox.put(task, self.push)
         return row
 
 
@@ -189,6 +195,8 @@ class AcceptMessage(Job[Accepted]):
             raise InvalidParamsError.of("message.context_id", "is not the context of the task")
         if task.state in TERMINAL:
             raise UnsupportedOperationError("The task has ended and takes no more messages")
+        if self.incoming.push is not None:
+            batch.outbox.check(task, self.incoming.push)
         now = wire.now()
         batch.supersede_status(task, now)
         free = not task.lease_holder or (task.lease_expires_at is not None and task.lease_expires_at < timezone.now())

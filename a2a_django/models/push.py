@@ -1,60 +1,95 @@
-"""Webhooks of tasks and what was sent to them (Spec 4.3)."""
+"""Webhooks of tasks and what is sent to them (Spec 4.3).
+
+The rows are an outbox: a ``PushDelivery`` is written in the transaction of its event (``engine.outbox``), and
+``a2a_django.push`` sends what is due. A config is what senders share out among themselves: whoever has its lease sends
+its deliveries, one after the other in the order of their events.
+"""
 
 from __future__ import annotations
+
+import json
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from a2a_django.models.fields import ProtoJSONField
 from a2a_django.models.tasks import Task
+from a2a_django.sealing import seal, unseal
 
 
 class PushConfig(models.Model):
-    """A webhook that is told what happens to a task."""
+    """A webhook that is told what happens to a task (Spec 4.3.1)."""
 
     id = models.BigAutoField(primary_key=True)
     task = models.ForeignKey(Task, models.CASCADE, related_name="push_configs", verbose_name=_("task"), db_index=False)
     config_id = models.TextField(_("config id"))
     config_key = models.CharField(max_length=32, editable=False)
-    wire = ProtoJSONField(_("content"))
+    url = models.TextField(_("URL"))
+    # Whom a slow or dead one delays: "host:port" in lower case.
+    host = models.CharField(_("host"), max_length=255, editable=False)
+    scheme = models.CharField(_("authentication scheme"), max_length=255, blank=True, default="")
+    sealed = models.TextField(
+        _("secrets"), blank=True, default="", editable=False, help_text=_("Token and credentials, encrypted.")
+    )
     protocol_version = models.CharField(_("protocol version"), max_length=8, default="1.0")
-    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    created_at = models.DateTimeField(_("created"))
+
+    # The last event that was put into the outbox for it, and the last that needs nothing more.
+    queued_seq = models.PositiveIntegerField(_("queued up to"), default=0)
+    sent_seq = models.PositiveIntegerField(_("sent up to"), default=0)
+    # When the next attempt may be made; null: there is nothing to send.
+    due_at = models.DateTimeField(_("next attempt"), null=True, blank=True)
+    failures = models.PositiveIntegerField(_("failures in a row"), default=0)
+    disabled_at = models.DateTimeField(_("disabled"), null=True, blank=True)
+    disabled_reason = models.TextField(_("reason"), blank=True, default="")
+
+    # The lease: which process sends, and until when without a sign of life.
+    lease_holder = models.CharField(_("sent by"), max_length=64, blank=True, default="")
+    lease_expires_at = models.DateTimeField(_("lease expires"), null=True, blank=True)
 
     class Meta:
         verbose_name = _("push configuration")
         verbose_name_plural = _("push configurations")
         ordering = ["task", "id"]
         constraints = [models.UniqueConstraint(fields=["task", "config_key"], name="a2a_push_config_key")]
+        indexes = [models.Index(fields=["due_at"], name="a2a_push_config_due")]
 
     def __str__(self) -> str:
         return self.config_id
 
+    @property
+    def secrets(self) -> dict[str, str]:
+        """``token`` and ``credentials``, those that there are. Raises ``UndecryptableError``."""
+        value: dict[str, str] = json.loads(unseal(self.sealed)) if self.sealed else {}
+        return value
+
+    @secrets.setter
+    def secrets(self, value: dict[str, str]) -> None:
+        self.sealed = seal(json.dumps(value)) if value else ""
+
 
 class PushDelivery(models.Model):
-    """One event on its way to one webhook."""
+    """One event on its way to one webhook: the event of the config's task with the number ``seq``.
+
+    It waits until ``delivered_at`` or ``dead_at`` is set; a dead one was given up and may be sent again by hand.
+    """
 
     id = models.BigAutoField(primary_key=True)
     config = models.ForeignKey(
         PushConfig, models.CASCADE, related_name="deliveries", verbose_name=_("configuration"), db_index=False
     )
     seq = models.PositiveIntegerField(_("event"))
-    wire = ProtoJSONField(_("content"))
+    traceparent = models.CharField(max_length=55, blank=True, default="", editable=False)
     attempts = models.PositiveIntegerField(_("attempts"), default=0)
-    next_attempt_at = models.DateTimeField(_("next attempt"), null=True, blank=True)
     delivered_at = models.DateTimeField(_("delivered"), null=True, blank=True)
+    dead_at = models.DateTimeField(_("given up"), null=True, blank=True)
     last_error = models.TextField(_("last error"), blank=True, default="")
-    created_at = models.DateTimeField(_("created"), auto_now_add=True)
+    created_at = models.DateTimeField(_("created"))
 
     class Meta:
         verbose_name = _("push delivery")
         verbose_name_plural = _("push deliveries")
         ordering = ["config", "seq"]
         constraints = [models.UniqueConstraint(fields=["config", "seq"], name="a2a_push_delivery_seq")]
-        indexes = [
-            models.Index(
-                fields=["next_attempt_at"], name="a2a_push_delivery_due", condition=models.Q(delivered_at__isnull=True)
-            )
-        ]
 
     def __str__(self) -> str:
         return f"{self.config_id} #{self.seq}"

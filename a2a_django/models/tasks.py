@@ -59,6 +59,10 @@ class Task(models.Model):
     last_seq = models.PositiveIntegerField(_("events"), default=0)
     message_count = models.PositiveIntegerField(_("messages"), default=0)
     artifact_count = models.PositiveIntegerField(_("artifacts"), default=0)
+    # Whether there are webhooks to look for when something happens.
+    has_push = models.BooleanField(default=False, editable=False)
+    # The W3C trace context of the message that was taken last.
+    traceparent = models.CharField(max_length=55, blank=True, default="", editable=False)
 
     # The lease: who runs the task now, until when without a sign of life, and which attempt it is. A journal write
     # that names another attempt is refused.

@@ -44,7 +44,7 @@ def tally(**values: Any) -> TaskTally:
 
 
 def config(of: Task, config_id: str) -> PushConfig:
-    return PushConfig.objects.create(task=of, config_id=config_id, config_key=key_of(config_id), wire="{}")
+    return PushConfig.objects.create(task=of, config_id=config_id, config_key=key_of(config_id), created_at=wire.now())
 
 
 def refused(make: Any) -> None:
@@ -107,14 +107,14 @@ def test_webhooks_and_deliveries_are_unique() -> None:
     first = config(one, "x")
     refused(lambda: config(one, "x"))
     config(one, "X")
-    PushDelivery.objects.create(config=first, seq=1, wire="{}")
-    refused(lambda: PushDelivery.objects.create(config=first, seq=1, wire="{}"))
+    PushDelivery.objects.create(config=first, seq=1, created_at=wire.now())
+    refused(lambda: PushDelivery.objects.create(config=first, seq=1, created_at=wire.now()))
 
 
 def test_what_belongs_to_a_task_goes_with_it() -> None:
     one = task()
     message(one, 1), event(one, 1), artifact(one, 1, "x")
-    PushDelivery.objects.create(config=config(one, "x"), seq=1, wire="{}")
+    PushDelivery.objects.create(config=config(one, "x"), seq=1, created_at=wire.now())
     one.delete()
     kinds: list[type[models.Model]] = [Task, Message, TaskEvent, Artifact, PushConfig, PushDelivery]
     assert [kind for kind in kinds if kind._default_manager.exists()] == []
