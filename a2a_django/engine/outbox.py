@@ -88,8 +88,8 @@ class Outbox:
         rows = PushConfig.objects.using(self._using).filter(task_id=task.pk, config_key=config_key)
         for pk in list(rows.select_for_update().values_list("pk", flat=True)):
             deliveries = PushDelivery.objects.using(self._using).filter(config_id=pk)
-            deliveries._raw_delete(self._using)  # type: ignore[attr-defined]  # nothing hangs on them
-            rows.filter(pk=pk)._raw_delete(self._using)  # type: ignore[attr-defined]
+            deliveries._raw_delete(self._using)  # nothing hangs on them
+            rows.filter(pk=pk)._raw_delete(self._using)
 
     def save(self, tasks: Mapping[str, Task], events: Sequence[TaskEvent]) -> None:
         """Write new configs and the deliveries of the events; after the tasks and events themselves."""
