@@ -78,50 +78,41 @@ class ThreadPool(Executor):
         self._done: Callable[[], None] = give_back_connections if keep else close_connections
         self._size = size
         self._name = name
-        self._queue: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
-        self._threads: set[threading.Thread] = set()
-        #: Threads that wait for work, less the work that waits for them.
-        self._free = 0
+        self._crew = _Crew()
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Run ``fn`` on one of the threads."""
         future: Future[T] = Future()
         with self._lock:
-            self._queue.put((future, lambda: fn(*args, **kwargs)))
-            self._free -= 1
-            if self._free < 0 and len(self._threads) < self._size:
-                self._start()
+            crew = self._crew
+            crew.queue.put((future, lambda: fn(*args, **kwargs)))
+            crew.free -= 1
+            if crew.free < 0 and len(crew.threads) < self._size:
+                thread = threading.Thread(target=self._work, args=(crew,), name=self._name, daemon=True)
+                crew.threads.add(thread)
+                crew.free += 1
+                thread.start()
         return future
 
-    def _start(self) -> None:
-        thread = threading.Thread(target=self._work, name=self._name, daemon=True)
-        self._threads.add(thread)
-        self._free += 1
-        thread.start()
-
-    def _work(self) -> None:
+    def _work(self, crew: _Crew) -> None:
         try:
             while True:
                 try:
-                    item = self._queue.get(timeout=IDLE_SECONDS)
+                    item = crew.queue.get(timeout=IDLE_SECONDS)
                 except queue.Empty:
                     with self._lock:
-                        if self._queue.empty():
-                            self._free -= 1
-                            self._threads.discard(threading.current_thread())
+                        if crew.queue.empty():
+                            crew.free -= 1
+                            crew.threads.discard(threading.current_thread())
                             return
                     continue
                 if item is None:
-                    break
+                    return
                 self._carry_out(*item)
                 del item
                 with self._lock:
-                    self._free += 1
-            with self._lock:  # told to end; what was handed in meanwhile needs somebody
-                self._threads.discard(threading.current_thread())
-                if not self._threads and not self._queue.empty():
-                    self._start()
+                    crew.free += 1
         finally:
             close_connections()
 
@@ -140,14 +131,27 @@ class ThreadPool(Executor):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the threads after what waits; a later ``submit`` starts new ones."""
         with self._lock:
-            threads = list(self._threads)
-            for _ in threads:
-                self._queue.put(None)
-                self._free -= 1
+            crew, self._crew = self._crew, _Crew()
+            for _ in crew.threads:
+                crew.queue.put(None)
         if wait:
-            for thread in threads:
+            for thread in crew.threads:
                 if thread is not threading.current_thread():
                     thread.join(10)
+
+
+class _Crew:
+    """The threads of a pool from one shutdown to the next, and their work.
+
+    A crew that was told to end gets no more work: what is handed in meanwhile is for the next one. A thread of the next
+    one must not take what tells a thread of this one to end, which would then wait for work that never comes.
+    """
+
+    def __init__(self) -> None:
+        self.queue: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
+        self.threads: set[threading.Thread] = set()
+        #: Threads that wait for work, less the work that waits for them.
+        self.free = 0
 
 
 class Pools:

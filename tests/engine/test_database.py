@@ -65,6 +65,24 @@ def test_work_handed_in_after_shutdown_is_done(pool: ThreadPool) -> None:
     assert late.result(WAIT) == "late"
 
 
+def test_work_handed_in_during_shutdown_does_not_keep_the_old_threads(
+    pool: ThreadPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread that was started for it took what told an old one to end; that one stayed until it was idle."""
+    monkeypatch.setattr(database, "IDLE_SECONDS", 10 * WAIT)
+    for _ in range(20):
+        gate = threading.Event()
+        pool.submit(gate.wait, WAIT)
+        old = threads()
+        pool.shutdown(wait=False)
+        late = pool.submit(threading.current_thread).result(WAIT)  # its thread waits for more
+        gate.set()
+        for thread in old:
+            thread.join(WAIT)
+        assert threads() == {late}
+        pool.shutdown()
+
+
 def test_an_idle_thread_closes_its_connection_and_ends(pool: ThreadPool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "IDLE_SECONDS", 0.01)
 
