@@ -7,6 +7,7 @@ imported on first use; the object forgets everything when a test overrides the s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
 from typing import Any, Final
 
 from django.conf import settings as django_settings
@@ -83,6 +84,9 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     # What seals secrets in the database: the first seals, all unseal; behind them stands SECRET_KEY. Fernet keys, or
     # texts of at least 32 characters.
     "ENCRYPTION_KEYS": [],
+    # What signs cards and notifications: private keys on the curve P-256, as PEM, as JWK, or a path. The first signs,
+    # the public halves of all are published.
+    "SIGNING_KEYS": [],
 }
 
 #: Keys whose values are dotted paths (or lists of them) of things to import.
@@ -137,6 +141,7 @@ class A2ASettings:
     REST_MEDIA_TYPE: str
     API_KEY_CACHE_SECONDS: float
     ENCRYPTION_KEYS: Sequence[str]
+    SIGNING_KEYS: Sequence[str | Mapping[str, Any] | PathLike[str]]
 
     def given(self) -> Mapping[str, Any]:
         """Return what the site wrote, unchecked."""

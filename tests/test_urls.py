@@ -12,6 +12,7 @@ NAMES = [
     ("jsonrpc-without-slash", {}, "/a2a"),
     ("agent-card", {}, "/.well-known/agent-card.json"),
     ("tenant-agent-card", {"tenant": "acme"}, "/a2a/acme/.well-known/agent-card.json"),
+    ("jwks", {}, "/a2a/jwks.json"),
     ("message-send", {}, "/a2a/message:send"),
     ("message-stream", {}, "/a2a/message:stream"),
     ("extended-agent-card", {}, "/a2a/extendedAgentCard"),

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from difflib import get_close_matches
+from os import PathLike
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import Error, Tags, register
 
-from a2a_django import sealing
 from a2a_django.bindings.http import A2A_JSON, JSON
 from a2a_django.checks.rules import TAG, Apps, Messages, Rule, check_paths, is_list_of, is_number, is_whole
 from a2a_django.conf import DEFAULTS, IMPORTS, a2a_settings
@@ -65,10 +66,11 @@ RULES: Final[dict[str, Rule]] = {
     "REST_MEDIA_TYPE": _JSON_TYPE,
     "API_KEY_CACHE_SECONDS": _SECONDS_OR_NONE,
     "ENCRYPTION_KEYS": Rule(lambda v: is_list_of(v, str), "a list of texts"),
+    "SIGNING_KEYS": Rule(lambda v: is_list_of(v, (str, Mapping, PathLike)), "a list of keys or paths"),
 }
 
 #: Keys whose values no message may show.
-SECRET: Final = frozenset({"ENCRYPTION_KEYS"})
+SECRET: Final = frozenset({"ENCRYPTION_KEYS", "SIGNING_KEYS"})
 
 
 @register(TAG, Tags.urls)
@@ -106,22 +108,6 @@ def check_addresses(app_configs: Apps, **kwargs: Any) -> Messages:
         hint = 'Write the address of the site\'s root, for example "https://shop.example".'
         found.append(Error(f"A2A['BASE_URL'] is no absolute URL: {base!r}.", hint=hint, id="a2a_django.E006"))
     return found
-
-
-@register(TAG, Tags.security)
-def check_encryption_keys(app_configs: Apps, **kwargs: Any) -> Messages:
-    """Check that no key can be guessed: E007."""
-    keys = a2a_settings.ENCRYPTION_KEYS
-    short = (
-        [str(number) for number, key in enumerate(keys, start=1) if not sealing.is_key(key)]
-        if (RULES["ENCRYPTION_KEYS"].fits(keys))
-        else []
-    )
-    if not short:
-        return []
-    hint = "Take what Fernet.generate_key() of the package cryptography makes, or any random text of that length."
-    text = f"A2A['ENCRYPTION_KEYS']: no. {', '.join(short)} has less than {sealing.SHORTEST_PASSPHRASE} characters."
-    return [Error(text, hint=hint, id="a2a_django.E007")]
 
 
 def _is_root(url: str) -> bool:

@@ -12,7 +12,7 @@ from django.utils.http import http_date, parse_http_date
 from pytest_django import Settings
 
 from a2a_django import Agent
-from a2a_django.bindings.cards import STARTED
+from a2a_django.bindings.documents import STARTED
 from tests.bindings.carriers import Carrier
 from tests.bindings.conftest import Echo
 

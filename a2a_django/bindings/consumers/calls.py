@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from rest_framework.views import APIView
 
 from a2a_django.access import Identity
-from a2a_django.bindings import addresses, cards, jsonrpc, rest
+from a2a_django.bindings import addresses, cards, jsonrpc, jwks, rest
 from a2a_django.bindings.consumers.consumer import HttpConsumer, Reply
 from a2a_django.bindings.http import Answer, Exchange
 
@@ -70,8 +70,17 @@ class CardConsumer(HttpConsumer):
         return await cards.handle(self.method, self.address.tenant, self.headers, self.base())
 
 
+class JwksConsumer(HttpConsumer):
+    """The address of the site's public keys."""
+
+    async def at_once(self) -> Answer | None:
+        """Return the key set, or that there is none."""
+        return await jwks.handle(self.method, self.headers)
+
+
 CONSUMERS: Final[dict[str, type[HttpConsumer]]] = {
     "jsonrpc": JSONRPCConsumer,
     "rest": RestConsumer,
     "card": CardConsumer,
+    "jwks": JwksConsumer,
 }

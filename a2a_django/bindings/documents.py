@@ -1,0 +1,64 @@
+"""What the public documents of a site share: their verbs, and that nobody fetches twice what has not changed (D-26).
+
+They come from code and settings, which are as old as the process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
+
+from django.utils.http import http_date, parse_etags, parse_http_date_safe
+
+from a2a_django.bindings import rest
+from a2a_django.bindings.http import JSON, Answer
+from a2a_django.conf import a2a_settings
+from a2a_django.protocol.errors import MethodNotAllowedError
+
+STARTED: Final = int(time.time())
+
+_ALLOW: Final = ("GET", "HEAD", "OPTIONS")
+
+
+async def answer(method: str, headers: Mapping[str, str], make: Callable[[], Awaitable[bytes]]) -> Answer:
+    """Answer a request for the document that ``make`` returns, as JSON.
+
+    Never raises but for cancellation. What Accept says does not matter: there is only one form.
+    """
+    try:
+        if method == "OPTIONS":
+            return Answer(200, {"Allow": ", ".join(_ALLOW), "Content-Type": "text/plain"}, b"")
+        if method not in _ALLOW:
+            raise MethodNotAllowedError(_ALLOW)
+        found = _cacheable(await make(), headers)
+    except Exception as error:
+        found = rest.refuse(error, headers)
+    if method == "HEAD":
+        return Answer(found.status, found.headers | {"Content-Length": str(len(found.body))}, b"")
+    return found
+
+
+def _cacheable(body: bytes, headers: Mapping[str, str]) -> Answer:
+    found = {
+        "Content-Type": JSON,
+        "Cache-Control": f"public, max-age={a2a_settings.CARD_MAX_AGE}",
+        "ETag": f'"{hashlib.sha256(body).hexdigest()[:32]}"',
+        "Last-Modified": http_date(STARTED),
+    }
+    if _is_fresh(headers, found["ETag"]):
+        del found["Content-Type"]
+        return Answer(304, found, b"")
+    return Answer(200, found, body)
+
+
+def _is_fresh(headers: Mapping[str, str], etag: str) -> bool:
+    """Whether what the caller has is still right; an ETag that it names decides alone (RFC 9110, 13.2.2)."""
+    tags = headers.get("if-none-match")
+    if tags:
+        known = {tag.removeprefix("W/") for tag in parse_etags(tags)}
+        return "*" in known or etag in known
+    since = headers.get("if-modified-since")
+    moment = parse_http_date_safe(since) if since else None
+    return moment is not None and moment >= STARTED

@@ -1,0 +1,48 @@
+"""The site's keys: whether each is one, and whether they are there where they are needed. No message shows a key."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.checks import Error, Tags, register
+
+from a2a_django import sealing, signing
+from a2a_django.checks.rules import TAG, Apps, Messages
+from a2a_django.checks.setting import RULES
+from a2a_django.conf import a2a_settings
+
+
+@register(TAG, Tags.security)
+def check_encryption_keys(app_configs: Apps, **kwargs: Any) -> Messages:
+    """Check that no key can be guessed: E007."""
+    keys = a2a_settings.ENCRYPTION_KEYS
+    if not RULES["ENCRYPTION_KEYS"].fits(keys):
+        return []
+    short = [str(number) for number, key in enumerate(keys, start=1) if not sealing.is_key(key)]
+    if not short:
+        return []
+    hint = "Take what Fernet.generate_key() of the package cryptography makes, or any random text of that length."
+    text = f"A2A['ENCRYPTION_KEYS']: no. {', '.join(short)} has less than {sealing.SHORTEST_PASSPHRASE} characters."
+    return [Error(text, hint=hint, id="a2a_django.E007")]
+
+
+@register(TAG, Tags.security)
+def check_signing_keys(app_configs: Apps, **kwargs: Any) -> Messages:
+    """Check that every key can be read and used, and that none stands there twice: E008."""
+    keys = a2a_settings.SIGNING_KEYS
+    if not RULES["SIGNING_KEYS"].fits(keys):
+        return []
+    found: Messages = []
+    kids: set[str] = set()
+    hint = "Make one with: openssl ecparam -name prime256v1 -genkey -noout"
+    for number, given in enumerate(keys, start=1):
+        try:
+            kid = signing.read_key(number, given).kid
+        except signing.WrongKeyError as error:
+            found.append(Error(f"{error}.", hint=hint, id="a2a_django.E008"))
+            continue
+        if kid in kids:
+            text = f"A2A['SIGNING_KEYS']: no. {number} has the kid of one before it: {kid}."
+            found.append(Error(text, hint="Leave it out, or give it a kid of its own.", id="a2a_django.E008"))
+        kids.add(kid)
+    return found

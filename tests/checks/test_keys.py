@@ -1,0 +1,61 @@
+"""The checks of the site's keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from tests.checks.kit import found, messages
+from tests.keys import jwk, pem
+
+
+@pytest.mark.parametrize(
+    ("value", "wrong"),
+    [
+        (["x" * 32], False),
+        (["PhTBGLO2jlH8Hm6uYbU8LWCmCYYIcRyZWJpHAWkW1nM="], False),
+        (["x" * 32, "x" * 31], True),
+        ([""], True),
+    ],
+)
+def test_e007_keys_that_can_be_guessed(settings: Settings, value: list[str], wrong: bool) -> None:
+    settings.A2A = {"ENCRYPTION_KEYS": value}
+    messages = found()
+    assert ("E007" in messages) is wrong
+    if wrong:
+        assert f"no. {len(value)} has" in messages["E007"].msg
+        assert "x" * 31 not in messages["E007"].msg
+
+
+def test_e008_is_silent_for_keys_of_every_form(settings: Settings, tmp_path: Path) -> None:
+    file = tmp_path / "key.pem"
+    file.write_text(pem())
+    settings.A2A = {"SIGNING_KEYS": [pem(), jwk(), file]}
+    assert "E008" not in found()
+
+
+@pytest.mark.parametrize(
+    "wrong", [{}, "s3cret", "file:/no/such/file", "{", jwk(curve="P-384"), pem(password=b"s3cret")]
+)
+def test_e008_what_is_no_key(settings: Settings, wrong: Any) -> None:
+    settings.A2A = {"SIGNING_KEYS": [pem(), wrong]}
+    message = found()["E008"]
+    assert "no. 2" in message.msg
+    assert "s3cret" not in message.msg
+    assert "openssl" in str(message.hint)
+
+
+def test_e008_tells_of_every_wrong_key(settings: Settings) -> None:
+    settings.A2A = {"SIGNING_KEYS": ["x", pem(), "file:/no/such/file"]}
+    assert [message.msg[:28] for message in messages() if message.id == "a2a_django.E008"] == [
+        'A2A["SIGNING_KEYS"]: no. 1 h',
+        'A2A["SIGNING_KEYS"]: no. 3 c',
+    ]
+
+
+def test_e008_the_same_kid_twice(settings: Settings) -> None:
+    settings.A2A = {"SIGNING_KEYS": [jwk(kid="a"), jwk(kid="b"), jwk(kid="a")]}
+    assert "no. 3 has the kid of one before it: a" in found()["E008"].msg
