@@ -43,7 +43,7 @@ RawHeaders = tuple[tuple[bytes, bytes], ...]
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """One of the protocol's addresses: of which ``kind`` ("jsonrpc", "rest", "card", "jwks"), and where the endpoints are.
+    """One of the protocol's addresses: of which ``kind`` (jsonrpc, rest, card, jwks), and where the endpoints are.
 
     ``below``: how many segments of the path belong to HTTP+JSON; ``tenant``: the one of a card.
     """
