@@ -24,6 +24,8 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "AUTHENTICATION_CLASSES": ["a2a_django.access.APIKeyAuthentication"],
     "PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "THROTTLE_CLASSES": [],
+    # Rates of the throttles of this package by their scope: {"user": "100/min", "anon": "10/min"}.
+    "THROTTLE_RATES": {},
     # Dotted path of a function (user, auth) -> str: whose tasks these are. None: the user's primary key.
     "OWNER_RESOLVER": None,
     # Dotted path of a function (tenant: str) -> agent slug or None. None: the tenant is the slug.
@@ -44,6 +46,10 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     # Open streams and running agents at a time, for one process; more are refused with 503.
     "MAX_STREAMS": 10_000,
     "MAX_RUNS": 1_000,
+    # The same for one owner (all anonymous callers are one) in one process; more are refused with 429. A run whose task
+    # waits for its sender does not count.
+    "MAX_STREAMS_PER_OWNER": 2_000,
+    "MAX_RUNS_PER_OWNER": 500,
     # Database threads (and so connections) that serve reads, and threads for agents that are plain functions; over gRPC
     # as many again for access classes.
     "DATABASE_THREADS": 4,
@@ -71,6 +77,10 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "PUSH_MEDIA_TYPE": "application/a2a+json",
     # Hide token and credentials in the answers to Get and List.
     "PUSH_MASK_SECRETS": False,
+    # Parts of a message, artifacts of a task, messages in a task's history.
+    "MAX_PARTS": 1_000,
+    "MAX_ARTIFACTS": 1_000,
+    "MAX_HISTORY": 10_000,
     # Requests without A2A-Version: False takes the version of the method or path, True takes them for 0.3.
     "STRICT_VERSION": False,
     # Ask for required extensions on every operation, not only on the two that send messages.
@@ -107,6 +117,7 @@ class A2ASettings:
     AUTHENTICATION_CLASSES: Sequence[type[Any]]
     PERMISSION_CLASSES: Sequence[type[Any]]
     THROTTLE_CLASSES: Sequence[type[Any]]
+    THROTTLE_RATES: Mapping[str, str]
     OWNER_RESOLVER: Callable[[Any, Any], str] | None
     TENANT_RESOLVER: Callable[[str], str | None] | None
     DEFAULT_AGENT: str | None
@@ -118,6 +129,8 @@ class A2ASettings:
     STREAM_SECONDS: float
     MAX_STREAMS: int
     MAX_RUNS: int
+    MAX_STREAMS_PER_OWNER: int
+    MAX_RUNS_PER_OWNER: int
     DATABASE_THREADS: int
     AGENT_THREADS: int
     MAX_ARTIFACT_BYTES: int
@@ -135,6 +148,9 @@ class A2ASettings:
     PUSH_WAIT_SECONDS: float
     PUSH_MEDIA_TYPE: str
     PUSH_MASK_SECRETS: bool
+    MAX_PARTS: int
+    MAX_ARTIFACTS: int
+    MAX_HISTORY: int
     STRICT_VERSION: bool
     REQUIRE_EXTENSIONS_EVERYWHERE: bool
     CARD_MAX_AGE: int

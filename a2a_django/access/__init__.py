@@ -6,12 +6,15 @@ from a2a_django.access.identity import Identity, owner_of
 from a2a_django.access.keys import APIKeyAuthentication, create_api_key
 from a2a_django.access.policy import PolicyView, authenticate, challenge_for, permit, recognise
 from a2a_django.access.tenants import RESERVED_TENANTS, resolve_agent
+from a2a_django.access.throttles import AnonThrottle, UserThrottle
 
 __all__ = [
     "RESERVED_TENANTS",
     "APIKeyAuthentication",
+    "AnonThrottle",
     "Identity",
     "PolicyView",
+    "UserThrottle",
     "authenticate",
     "challenge_for",
     "create_api_key",

@@ -96,9 +96,10 @@ async def text_of(operation: Operation, call: CallContext, request: Wire) -> str
 async def open_stream(operation: Operation, call: CallContext, request: Wire, frames: sse.MakeFrames) -> sse.Frames:
     """Take a place for a stream and start the operation; what goes wrong here is still an ordinary answer (D-07).
 
-    Raises ``UnavailableError`` where there is no place, before the operation has done anything, and what it raises.
+    Raises ``ThrottledError`` or ``UnavailableError`` where there is no place, before the operation has done anything,
+    and what it raises.
     """
-    place = sse.places.take()
+    place = sse.places.take(call.owner)
     try:
         return frames(cast(sse.Events, await operation.call(call, request)), place)
     except BaseException:

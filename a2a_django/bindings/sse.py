@@ -15,6 +15,7 @@ from typing import Final, Protocol
 
 from a2a_django.bindings.errors import as_a2a
 from a2a_django.conf import a2a_settings
+from a2a_django.engine.quotas import Quota, Share
 from a2a_django.protocol.errors import A2AError, UnavailableError
 
 logger = logging.getLogger("a2a_django")
@@ -42,19 +43,26 @@ class Events(Protocol):
 
 
 class Places:
-    """How many streams this process may hold open at a time (A2A["MAX_STREAMS"])."""
+    """How many streams this process may hold open at a time (A2A["MAX_STREAMS"]), and one owner of them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self.quota = Quota("MAX_STREAMS_PER_OWNER", "You have too many open streams, please try again later")
         self.taken = 0
 
-    def take(self) -> Place:
-        """Take a place. Raises ``UnavailableError`` when there is none, before anything else has happened (D-35)."""
+    def take(self, owner: str = "") -> Place:
+        """Take a place, before anything else has happened (D-35).
+
+        Raises ``ThrottledError`` when ``owner`` has as many as one may have, ``UnavailableError`` when there is none.
+        """
+        share = self.quota.take(owner)
         with self._lock:
-            if self.taken >= a2a_settings.MAX_STREAMS:
-                raise UnavailableError("Too many open streams, please try again later")
-            self.taken += 1
-        return Place(self)
+            full = self.taken >= a2a_settings.MAX_STREAMS
+            self.taken += not full
+        if full:
+            share.release()
+            raise UnavailableError("Too many open streams, please try again later")
+        return Place(self, share)
 
     def give_back(self) -> None:
         """Count one stream less; ``Place`` calls it once."""
@@ -65,16 +73,18 @@ class Places:
 class Place:
     """The right to one open stream; give it back with ``release``, as often as you like."""
 
-    __slots__ = ("_places",)
+    __slots__ = ("_places", "_share")
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: Places, share: Share) -> None:
         self._places: Places | None = places
+        self._share = share
 
     def release(self) -> None:
         """Give the place back."""
         places, self._places = self._places, None
         if places is not None:
             places.give_back()
+        self._share.release()
 
 
 places = Places()

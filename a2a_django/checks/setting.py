@@ -25,6 +25,11 @@ _CLASSES: Final = Rule(lambda v: is_list_of(v, (str, type)), "a list of dotted p
 _FUNCTION: Final = Rule(lambda v: v is None or isinstance(v, str) or callable(v), "a dotted path or None")
 _TEXT: Final = Rule(lambda v: v is None or (isinstance(v, str) and v != ""), "a text or None")
 _JSON_TYPE: Final = Rule(lambda v: v in (JSON, A2A_JSON), f'"{JSON}" or "{A2A_JSON}"')
+_RATE: Final = re.compile(r"[0-9]+/[smhd][a-z]*")
+_RATES: Final = Rule(
+    lambda v: isinstance(v, dict) and all(isinstance(r, str) and bool(_RATE.fullmatch(r)) for r in v.values()),
+    'a dict of rates like {"user": "100/min"}',
+)
 
 RULES: Final[dict[str, Rule]] = {
     "BASE_URL": _TEXT,
@@ -32,6 +37,7 @@ RULES: Final[dict[str, Rule]] = {
     "AUTHENTICATION_CLASSES": _CLASSES,
     "PERMISSION_CLASSES": _CLASSES,
     "THROTTLE_CLASSES": _CLASSES,
+    "THROTTLE_RATES": _RATES,
     "OWNER_RESOLVER": _FUNCTION,
     "TENANT_RESOLVER": _FUNCTION,
     "DEFAULT_AGENT": _TEXT,
@@ -43,6 +49,8 @@ RULES: Final[dict[str, Rule]] = {
     "STREAM_SECONDS": _SECONDS,
     "MAX_STREAMS": _COUNT,
     "MAX_RUNS": _COUNT,
+    "MAX_STREAMS_PER_OWNER": _COUNT,
+    "MAX_RUNS_PER_OWNER": _COUNT,
     "DATABASE_THREADS": _COUNT,
     "AGENT_THREADS": _COUNT,
     "MAX_ARTIFACT_BYTES": _COUNT,
@@ -60,6 +68,9 @@ RULES: Final[dict[str, Rule]] = {
     "PUSH_WAIT_SECONDS": _SECONDS_OR_NONE,
     "PUSH_MEDIA_TYPE": _JSON_TYPE,
     "PUSH_MASK_SECRETS": _SWITCH,
+    "MAX_PARTS": _COUNT,
+    "MAX_ARTIFACTS": _COUNT,
+    "MAX_HISTORY": _COUNT,
     "STRICT_VERSION": _SWITCH,
     "REQUIRE_EXTENSIONS_EVERYWHERE": _SWITCH,
     "CARD_MAX_AGE": _WHOLE_SECONDS_OR_NONE,

@@ -197,6 +197,9 @@ class AcceptMessage(Job[Accepted]):
             raise UnsupportedOperationError("The task has ended and takes no more messages")
         if self.incoming.push is not None:
             batch.outbox.check(task, self.incoming.push)
+        # There has to be room for an answer, too; the message of the current status comes into the history now.
+        if task.message_count + (task.status_message is not None) + 1 >= a2a_settings.MAX_HISTORY:
+            raise InvalidParamsError.of("message.task_id", "the history of the task is full, begin another task")
         now = wire.now()
         batch.supersede_status(task, now)
         free = not task.lease_holder or (task.lease_expires_at is not None and task.lease_expires_at < timezone.now())
@@ -252,6 +255,8 @@ class Append(Job[InvalidAgentResponseError | None]):
             return self._chunk(batch, task, change)
         if not may_move(task.state, change.state):
             return self._refuse(batch, task, f"A task cannot go from {task.state} to {change.state}")
+        if change.message and change.state not in TERMINAL and task.message_count >= a2a_settings.MAX_HISTORY:
+            return self._refuse(batch, task, "The task has more messages than this site allows")
         batch.supersede_status(task, change.moment)
         known = change.message_id is not None and batch.has_message(task, change.message_id)
         batch.move(task, change.state, change.moment, change.message, change.metadata, known=known)
@@ -272,6 +277,8 @@ class Append(Job[InvalidAgentResponseError | None]):
         if size > a2a_settings.MAX_ARTIFACT_BYTES or chunks > a2a_settings.MAX_ARTIFACT_CHUNKS:
             return self._refuse(batch, task, "The artifact is larger than this site allows")
         is_new = artifact is None
+        if is_new and task.artifact_count >= a2a_settings.MAX_ARTIFACTS:
+            return self._refuse(batch, task, "The task has more artifacts than this site allows")
         if artifact is None:
             artifact = Artifact(
                 task=task, artifact_id=change.artifact_id, artifact_key=key_of(change.artifact_id), position=0

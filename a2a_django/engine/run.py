@@ -38,6 +38,7 @@ from a2a_django.protocol.states import INTERRUPTED, TERMINAL, TaskState, may_mov
 from a2a_django.protocol.wire import Wire
 
 if TYPE_CHECKING:
+    from a2a_django.engine.quotas import Share
     from a2a_django.engine.runner import Runner
 
 logger = logging.getLogger("a2a_django.agents")
@@ -95,6 +96,8 @@ class Run:
         self.state: str = task.state if task is not None else TaskState.SUBMITTED.value
         # A parked task stays parked after this run only if this run has said so.
         self._reported = False
+        #: The run's share of what its owner may have at work; given back while the run has the task parked.
+        self.share: Share | None = None
         self._create = self._make = create
         self._replied = False
         self._calling = False
@@ -235,6 +238,7 @@ class Run:
         elif self._unsure is not None:  # rolled back: the task is still to be made
             self.task, self._create, self._unsure = None, self._unsure.again(), None
             self.state, self._reported = TaskState.SUBMITTED.value, False
+        self._count()
 
     def stop(self) -> None:
         """The task is no longer this run's; from any thread."""
@@ -369,6 +373,15 @@ class Run:
         if isinstance(change, StatusChange):
             self.state = change.state
             self._reported = True
+            self._count()
+
+    def _count(self) -> None:
+        """Count among the owner's runs at work, or not while the run waits for its sender (D-35)."""
+        if self.share is not None:
+            if self._reported and self.state in INTERRUPTED:
+                self.share.pause()
+            else:
+                self.share.resume()
 
     def _take_create(self) -> MakeTask | None:
         """Return the job that makes the task, once."""

@@ -22,6 +22,7 @@ from a2a_django.conf import a2a_settings
 from a2a_django.engine import database, history
 from a2a_django.engine.jobs import Accepted, Cancelled, CancelTask, MakeTask, lease_end
 from a2a_django.engine.journal import Journal
+from a2a_django.engine.quotas import Quota
 from a2a_django.engine.run import Run, call_cancel_hook
 from a2a_django.models import Message, Task
 from a2a_django.protocol.errors import UnavailableError
@@ -41,21 +42,27 @@ class Runner:
         self._runs: dict[str, Run] = {}
         #: Runs that are about to begin.
         self._coming = 0
+        #: The runs at work, and those about to begin, by owner. One whose task is parked does not count (D-35).
+        self.quota = Quota("MAX_RUNS_PER_OWNER", "Too many of your tasks are running, please try again later")
         #: Tasks and attempts that were cancelled when their run was just about to begin here.
         self._revoked: set[tuple[str, int]] = set()
         self._keepers: dict[asyncio.AbstractEventLoop, asyncio.Task[None]] = {}
         self._background: set[asyncio.Task[None]] = set()
 
     @contextmanager
-    def room(self) -> Iterator[Callable[[], None]]:
-        """Keep a place for a run that is about to begin; call what is yielded when the run has its own.
+    def room(self, owner: str) -> Iterator[Callable[[], None]]:
+        """Keep a place for a run of ``owner``'s that is about to begin; call what is yielded when the run has its own.
 
-        Raises ``UnavailableError`` when this process has as many runs as it may (D-35).
+        Raises ``ThrottledError`` when the owner has as many runs at work here as one may have, ``UnavailableError``
+        when this process has (D-35).
         """
+        share = self.quota.take(owner)
         with self._lock:
-            if len(self._runs) + self._coming >= a2a_settings.MAX_RUNS:
-                raise UnavailableError("Too many tasks are running")
-            self._coming += 1
+            full = len(self._runs) + self._coming >= a2a_settings.MAX_RUNS
+            self._coming += not full
+        if full:
+            share.release()
+            raise UnavailableError("Too many tasks are running")
         kept = [True]
 
         def give_back() -> None:
@@ -63,6 +70,7 @@ class Runner:
                 if kept:
                     kept.clear()
                     self._coming -= 1
+            share.release()
 
         try:
             yield give_back
@@ -71,6 +79,7 @@ class Runner:
 
     def start(self, run: Run) -> Run:
         """Begin a run."""
+        run.share = self.quota.take_anyway(run.owner)
         with self._lock:
             self._runs[run.task_id] = run
             revoked = (run.task_id, run.attempt) in self._revoked
@@ -144,6 +153,8 @@ class Runner:
 
     def ended(self, run: Run, following: Accepted | None) -> None:
         """A run is over; ``following`` is the message that its task was given next."""
+        if run.share is not None:
+            run.share.release()
         if self._runs.get(run.task_id) is run:
             del self._runs[run.task_id]
         if following is not None and following.start is not None:

@@ -48,7 +48,7 @@ async def send_message(call: CallContext, request: Wire) -> str:
     Waits until the task ends or asks back, unless the request says otherwise; never longer than ``BLOCKING_SECONDS``
     (R-029 to R-041, D-19). Raises ``TaskNotFoundError``, ``UnsupportedOperationError``, ``InvalidParamsError``,
     ``ContentTypeNotSupportedError``, ``PushNotificationNotSupportedError``, ``InvalidAgentResponseError``,
-    ``UnavailableError``.
+    ``ThrottledError``, ``UnavailableError``.
     """
     configuration = request.get("configuration", {})
     started = await _start(call, request)
@@ -105,10 +105,12 @@ async def _start(call: CallContext, request: Wire) -> Started | Reply:
         raise InvalidParamsError.of("message.role", "has to be ROLE_USER in a request")
     if "taskPushNotificationConfig" in configuration:
         raise PushNotificationNotSupportedError()
+    if len(message["parts"]) > a2a_settings.MAX_PARTS:
+        raise InvalidParamsError.of("message.parts", f"at most {a2a_settings.MAX_PARTS} parts")
     media.check_parts(call.agent, message["parts"])
     incoming = Incoming(message, _asked_for(call, request, configuration))
     history_length = configuration.get("historyLength")
-    with engine.get().runner.room() as begun:
+    with engine.get().runner.room(call.owner) as begun:
         if message.get("taskId"):
             return await _continue(call, incoming, history_length)
         return await _begin(call, incoming, history_length, begun)

@@ -30,6 +30,9 @@ A2A = {
     "AUTHENTICATION_CLASSES": [],
     "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
     "DEFAULT_AGENT": "echo",
+    # All the load comes from one caller.
+    "MAX_STREAMS_PER_OWNER": 10_000,
+    "MAX_RUNS_PER_OWNER": 1_000,
     "GRPC_URL": "127.0.0.1:50051",  # of no importance here, but `rungrpc` warns without
 }
 

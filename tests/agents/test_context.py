@@ -390,6 +390,28 @@ async def test_an_artifact_larger_than_allowed_fails_the_task(doing: Doing, sett
     assert state_of(await send(doing(replace, replace, replace))) == "COMPLETED"
 
 
+async def test_more_artifacts_than_allowed_fail_the_task(doing: Doing, settings: Any) -> None:
+    settings.A2A = {**settings.A2A, "MAX_ARTIFACTS": 2}
+    new = lambda ctx: ctx.artifact("x")  # noqa: E731
+    more = lambda ctx: ctx.artifact("y", artifact_id="out", append=True)  # noqa: E731
+    assert state_of(await send(doing(new, more, more))) == "COMPLETED"
+    task = await send(doing(new, more, more, new))
+    assert state_of(task) == "FAILED"
+    assert status_text(task) == "The agent gave an invalid response."
+    assert len(task["artifacts"]) == 2
+
+
+async def test_more_messages_than_allowed_fail_the_task(doing: Doing, settings: Any) -> None:
+    settings.A2A = {**settings.A2A, "MAX_HISTORY": 3}
+    say = lambda ctx: ctx.working("on my way")  # noqa: E731
+    quiet = lambda ctx: ctx.working()  # noqa: E731
+    last = lambda ctx: ctx.complete("done")  # noqa: E731
+    assert state_of(await send(doing(say, say, say, quiet, quiet, last))) == "COMPLETED"
+    task = await send(doing(say, say, say, say))
+    assert state_of(task) == "FAILED"
+    assert status_text(task) == "The agent gave an invalid response."
+
+
 # -- round trips
 
 

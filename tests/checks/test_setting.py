@@ -65,6 +65,9 @@ def test_e002_unknown_keys(settings: Settings) -> None:
         ("CARD_MAX_AGE", 1.5),
         ("STREAM_SECONDS", float("inf")),
         ("API_KEY_CACHE_SECONDS", -1),
+        ("THROTTLE_RATES", {"user": 100}),
+        ("THROTTLE_RATES", {"user": "100 a minute"}),
+        ("MAX_RUNS_PER_OWNER", 0),
     ],
 )
 def test_e003_values_of_the_wrong_kind(settings: Settings, key: str, value: Any) -> None:

@@ -221,9 +221,10 @@ async def when(condition: Callable[[], Any]) -> None:
 
 
 async def quiet() -> None:
-    """Wait until this process runs nothing."""
+    """Wait until this process runs nothing, and nothing counts as running."""
     runner = engine.get().runner
     await when(lambda: not runner._runs and not runner._background)
+    await when(lambda: not runner.quota._taken and not runner._coming)
 
 
 def row(task_id: str) -> Task:

@@ -111,7 +111,7 @@ class Servicer(grpc.GenericRpcHandler):
         async def handle(messages: object, context: Context) -> None:
             async def carry_out(exchange: Exchange) -> None:
                 call, request = await self._begin(method, exchange, context)
-                place = sse.places.take()
+                place = sse.places.take(call.owner)
                 try:
                     events = cast(sse.Events, await method.operation.call(call, request))
                     try:
