@@ -97,6 +97,8 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     # What signs cards and notifications: private keys on the curve P-256, as PEM, as JWK, or a path. The first signs,
     # the public halves of all are published.
     "SIGNING_KEYS": [],
+    # How notifications are signed: "jwt" (with SIGNING_KEYS), "hmac" (with the token of the webhook), or both.
+    "WEBHOOK_SIGNATURES": [],
 }
 
 #: Keys whose values are dotted paths (or lists of them) of things to import.
@@ -158,6 +160,7 @@ class A2ASettings:
     API_KEY_CACHE_SECONDS: float
     ENCRYPTION_KEYS: Sequence[str]
     SIGNING_KEYS: Sequence[str | Mapping[str, Any] | PathLike[str]]
+    WEBHOOK_SIGNATURES: Sequence[str]
 
     def given(self) -> Mapping[str, Any]:
         """Return what the site wrote, unchecked."""

@@ -46,3 +46,20 @@ def check_signing_keys(app_configs: Apps, **kwargs: Any) -> Messages:
             found.append(Error(text, hint="Leave it out, or give it a kid of its own.", id="a2a_django.E008"))
         kids.add(kid)
     return found
+
+
+@register(TAG, Tags.security)
+def check_webhook_signatures(app_configs: Apps, **kwargs: Any) -> Messages:
+    """Check that the site has what its notifications are to be signed with: E009."""
+    kinds = a2a_settings.WEBHOOK_SIGNATURES
+    if not RULES["WEBHOOK_SIGNATURES"].fits(kinds) or "jwt" not in kinds:
+        return []
+    needed = {
+        "SIGNING_KEYS": "List a private key there; the first signs.",
+        "BASE_URL": "It is the issuer of the tokens: outside of a request nobody knows where the site is.",
+    }
+    return [
+        Error(f"A2A['WEBHOOK_SIGNATURES'] has 'jwt', but A2A[{key!r}] is empty.", hint=hint, id="a2a_django.E009")
+        for key, hint in needed.items()
+        if not getattr(a2a_settings, key)
+    ]

@@ -59,3 +59,20 @@ def test_e008_tells_of_every_wrong_key(settings: Settings) -> None:
 def test_e008_the_same_kid_twice(settings: Settings) -> None:
     settings.A2A = {"SIGNING_KEYS": [jwk(kid="a"), jwk(kid="b"), jwk(kid="a")]}
     assert "no. 3 has the kid of one before it: a" in found()["E008"].msg
+
+
+@pytest.mark.parametrize(
+    ("value", "missing"),
+    [
+        ({}, ["SIGNING_KEYS", "BASE_URL"]),
+        ({"SIGNING_KEYS": [pem()]}, ["BASE_URL"]),
+        ({"BASE_URL": "https://shop.example"}, ["SIGNING_KEYS"]),
+        ({"BASE_URL": "https://shop.example", "SIGNING_KEYS": [pem()]}, []),
+    ],
+)
+def test_e009_what_signed_notifications_need(settings: Settings, value: dict[str, Any], missing: list[str]) -> None:
+    settings.A2A = {"WEBHOOK_SIGNATURES": ["jwt", "hmac"], **value}
+    said = [message.msg for message in messages() if message.id == "a2a_django.E009"]
+    assert [text.partition("but A2A['")[2].partition("'")[0] for text in said] == missing
+    settings.A2A = {"WEBHOOK_SIGNATURES": ["hmac"], **value}
+    assert "E009" not in found()

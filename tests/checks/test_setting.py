@@ -68,6 +68,9 @@ def test_e002_unknown_keys(settings: Settings) -> None:
         ("THROTTLE_RATES", {"user": 100}),
         ("THROTTLE_RATES", {"user": "100 a minute"}),
         ("MAX_RUNS_PER_OWNER", 0),
+        ("WEBHOOK_SIGNATURES", "jwt"),
+        ("WEBHOOK_SIGNATURES", ["rsa"]),
+        ("WEBHOOK_SIGNATURES", [["jwt"]]),
     ],
 )
 def test_e003_values_of_the_wrong_kind(settings: Settings, key: str, value: Any) -> None:
