@@ -75,6 +75,10 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "PUSH_WAIT_SECONDS": 0.3,
     # Media type of the bodies; receivers written for some SDKs want "application/json".
     "PUSH_MEDIA_TYPE": "application/a2a+json",
+    # Where webhooks may be: at https only; and the exceptions to the guard, for which http is allowed, too: "host",
+    # "host:port", ".domain", an address, a network ("10.0.0.0/8").
+    "WEBHOOK_HTTPS_ONLY": True,
+    "WEBHOOK_ALLOWED_HOSTS": [],
     # Hide token and credentials in the answers to Get and List.
     "PUSH_MASK_SECRETS": False,
     # Parts of a message, artifacts of a task, messages in a task's history.
@@ -149,6 +153,8 @@ class A2ASettings:
     PUSH_DISABLE_AFTER: int
     PUSH_WAIT_SECONDS: float
     PUSH_MEDIA_TYPE: str
+    WEBHOOK_HTTPS_ONLY: bool
+    WEBHOOK_ALLOWED_HOSTS: Sequence[str]
     PUSH_MASK_SECRETS: bool
     MAX_PARTS: int
     MAX_ARTIFACTS: int

@@ -15,6 +15,7 @@ from django.core.checks import Error, Tags, register
 from a2a_django.bindings.http import A2A_JSON, JSON
 from a2a_django.checks.rules import TAG, Apps, Messages, Rule, check_paths, is_list_of, is_number, is_whole
 from a2a_django.conf import DEFAULTS, IMPORTS, a2a_settings
+from a2a_django.push.guard import is_entry
 
 _COUNT: Final = Rule(lambda v: is_whole(v) and v > 0, "a whole number above 0")
 _SECONDS: Final = Rule(lambda v: is_number(v) and v > 0, "a number of seconds above 0")
@@ -29,6 +30,10 @@ _RATE: Final = re.compile(r"[0-9]+/[smhd][a-z]*")
 _RATES: Final = Rule(
     lambda v: isinstance(v, dict) and all(isinstance(r, str) and bool(_RATE.fullmatch(r)) for r in v.values()),
     'a dict of rates like {"user": "100/min"}',
+)
+_HOSTS: Final = Rule(
+    lambda v: is_list_of(v, str) and all(map(is_entry, v)),
+    'a list of "host", "host:port", ".domain", addresses and networks',
 )
 
 RULES: Final[dict[str, Rule]] = {
@@ -71,6 +76,8 @@ RULES: Final[dict[str, Rule]] = {
     "MAX_PARTS": _COUNT,
     "MAX_ARTIFACTS": _COUNT,
     "MAX_HISTORY": _COUNT,
+    "WEBHOOK_HTTPS_ONLY": _SWITCH,
+    "WEBHOOK_ALLOWED_HOSTS": _HOSTS,
     "STRICT_VERSION": _SWITCH,
     "REQUIRE_EXTENSIONS_EVERYWHERE": _SWITCH,
     "CARD_MAX_AGE": _WHOLE_SECONDS_OR_NONE,
