@@ -5,7 +5,7 @@ from __future__ import annotations
 from a2a_django.access.identity import Identity, owner_of
 from a2a_django.access.keys import APIKeyAuthentication, create_api_key
 from a2a_django.access.policy import PolicyView, authenticate, challenge_for, permit, recognise
-from a2a_django.access.tenants import RESERVED_TENANTS, resolve_agent
+from a2a_django.access.tenants import RESERVED_TENANTS, owner_at, resolve_agent
 from a2a_django.access.throttles import AnonThrottle, UserThrottle
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "authenticate",
     "challenge_for",
     "create_api_key",
+    "owner_at",
     "owner_of",
     "permit",
     "recognise",

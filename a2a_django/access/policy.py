@@ -70,13 +70,14 @@ def recognise(http_request: HttpRequest) -> Identity | None:
     return _shortcut()(http_request)
 
 
-async def permit(identity: Identity, permissions: Any) -> None:
+async def permit(identity: Identity, permissions: Any, *, tenant: str = "") -> None:
     """Check further permission classes (or dotted paths of them), those of one agent.
 
-    Raises ``UnauthenticatedError`` or ``PermissionDeniedError``.
+    They find the ``tenant`` of the call in ``view.kwargs["tenant"]``, "" for none. Raises
+    ``UnauthenticatedError`` or ``PermissionDeniedError``.
     """
     if permissions:
-        await sync_to_async(_check_permissions)(identity, permissions)
+        await sync_to_async(_check_permissions)(identity, permissions, tenant)
 
 
 def challenge_for(identity: Identity) -> str | None:
@@ -103,9 +104,9 @@ def _check(http_request: HttpRequest, view: APIView | None) -> Identity:
     return Identity(request.user, owner_of(request.user, request.auth), request.auth, http_request)
 
 
-def _check_permissions(identity: Identity, permissions: Any) -> None:
+def _check_permissions(identity: Identity, permissions: Any, tenant: str) -> None:
     view = PolicyView()
-    view.setup(identity.request or HttpRequest())
+    view.setup(identity.request or HttpRequest(), tenant=tenant)
     request = view.request = Request(view.request, authenticators=view.get_authenticators())
     request.user, request.auth = identity.user, identity.auth
     with translation.override("en"):

@@ -1,4 +1,8 @@
-"""Which agent a tenant names (D-08, R-201): its slug, unless the site's ``TENANT_RESOLVER`` decides."""
+"""Which agent a tenant names (D-08, R-201): its slug, unless the site's ``TENANT_RESOLVER`` decides.
+
+With a resolver, tenants are the site's customers, and several of them may have the same agent. Then the owner of a task
+is somebody *at* a tenant: whoever calls under two of them finds the tasks of neither under the other (R-202, R-256).
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from django.db import close_old_connections
 
 from a2a_django.agents import registry
 from a2a_django.conf import a2a_settings
+from a2a_django.models.fields import key_of
 from a2a_django.protocol.errors import InvalidParamsError, MethodNotFoundError
 
 if TYPE_CHECKING:
@@ -19,6 +24,22 @@ if TYPE_CHECKING:
 RESERVED_TENANTS: Final = frozenset(
     {"message:send", "message:stream", "tasks", "extendedAgentCard", "v1", ".well-known"}
 )
+
+#: Room for an owner in a row.
+_LONGEST: Final = 190
+
+
+def owner_at(tenant: str, owner: str) -> str:
+    """Return the owner that stands in the rows of ``owner``'s tasks under a tenant, "" for none.
+
+    With a ``TENANT_RESOLVER`` it begins with a digest of the tenant, of which databases do not take one for another as
+    they may do with texts that differ in case. So it is part of every look-up, and of every index, without more ado.
+    """
+    if a2a_settings.TENANT_RESOLVER is None:
+        return owner
+    key = key_of(tenant)
+    scoped = f"{key}/{owner}"
+    return scoped if len(scoped) <= _LONGEST else f"{key}/{key_of(owner)}"
 
 
 async def resolve_agent(tenant: str, *, in_path: bool) -> Agent:

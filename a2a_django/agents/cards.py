@@ -33,12 +33,14 @@ class CardBase:
 
     ``url`` is the root of the site including any script prefix, without trailing slash (``https://host/prefix``), or ""
     where that is unknown; ``path`` the place of the endpoints below it (``/a2a``). ``streaming`` is False where the
-    server cannot hold a stream open (WSGI); the card then says so.
+    server cannot hold a stream open (WSGI); the card then says so. ``tenant`` is the one of the call, None where there
+    is no call.
     """
 
     url: str
     path: str
     streaming: bool = True
+    tenant: str | None = None
 
     @property
     def endpoint(self) -> str:
@@ -50,9 +52,9 @@ _current: ContextVar[CardBase] = ContextVar("a2a_django_card_base")
 
 
 @contextmanager
-def using_base(base: CardBase, *, streaming: bool = True) -> Iterator[None]:
+def using_base(base: CardBase, *, streaming: bool = True, tenant: str | None = None) -> Iterator[None]:
     """Inside, ``current_base`` is ``base``: for code of agents that builds a card while a call is answered."""
-    token = _current.set(replace(base, streaming=base.streaming and streaming))
+    token = _current.set(replace(base, streaming=base.streaming and streaming, tenant=tenant))
     try:
         yield
     finally:
@@ -83,11 +85,12 @@ def build_card(agent: Agent, base: CardBase, *, streaming: bool = True, tenant: 
     """Return the public card of ``agent`` in canonical ProtoJSON.
 
     ``streaming=False`` makes it say that there are no streams, whatever the agent and ``base`` say (R-103). ``tenant``
-    is the tenant under which the agent was asked for; by default its slug, and nothing for the site's default agent,
-    which is the one that answers calls without tenant (R-201, D-08).
+    is the one under which the agent was asked for, by default that of ``base``, else its slug; and nothing for the
+    site's default agent, which answers calls without tenant (R-201, D-08), unless tenants are customers of the site.
     """
+    tenant = base.tenant if tenant is None else tenant
     default = registry.default()
-    if default is not None and default.slug == agent.slug:
+    if default is not None and default.slug == agent.slug and not (tenant and a2a_settings.TENANT_RESOLVER):
         tenant = ""
     elif tenant is None:
         tenant = agent.slug

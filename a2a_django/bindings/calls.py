@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import cast
 
-from a2a_django.access import challenge_for, permit, resolve_agent
+from a2a_django.access import challenge_for, owner_at, permit, resolve_agent
 from a2a_django.agents import Agent
 from a2a_django.bindings import sse
 from a2a_django.bindings.http import Exchange
@@ -56,14 +56,14 @@ async def context(
     if agent is None:
         agent = await resolve_agent(tenant, in_path=False)
     if agent.permissions:
-        await permit(exchange.identity, agent.permissions)
+        await permit(exchange.identity, agent.permissions, tenant=tenant)
     asked = asked_extensions(exchange)
     if operation.required_extensions or a2a_settings.REQUIRE_EXTENSIONS_EVERYWHERE:
         extensions.require((offer.uri for offer in agent.extensions if offer.required), asked)
     return CallContext(
         agent=agent,
         tenant=tenant,
-        owner=exchange.identity.owner,
+        owner=owner_at(tenant, exchange.identity.owner),
         user=exchange.identity.user,
         version=version,
         extensions=asked,

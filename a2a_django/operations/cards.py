@@ -27,7 +27,7 @@ async def get_extended_agent_card(call: CallContext, request: Wire) -> str:
         raise UnsupportedOperationError("This agent has no extended card")
     if not getattr(call.user, "is_authenticated", False):
         raise UnauthenticatedError()
-    with cards.using_base(call.base):
+    with cards.using_base(call.base, tenant=call.tenant):
         if inspect.iscoroutinefunction(agent.extended_card):
             card = await agent.extended_card(call.user)
         else:
@@ -38,5 +38,5 @@ async def get_extended_agent_card(call: CallContext, request: Wire) -> str:
 
 
 def _extended(call: CallContext) -> Wire | None:
-    with cards.using_base(call.base):  # the thread has a context of its own
+    with cards.using_base(call.base, tenant=call.tenant):  # the thread has a context of its own
         return call.agent.extended_card(call.user)

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlencode
 
 import grpc
+import pytest
 from a2a.types import a2a_pb2
 from google.protobuf import json_format
 from google.rpc import error_details_pb2
 
 from a2a_django.operations import OPERATIONS
 from tests.bindings.asgi import AsgiCall
+from tests.bindings.carriers import CARRIERS
 from tests.bindings.conftest import VERSION, envelope
-from tests.bindings.grpc.conftest import Refusal, Running
+from tests.bindings.grpc.conftest import Refusal, Running, serve
 
-DOORS = ("JSONRPC", "HTTP+JSON", "GRPC")
+__all__ = ["Door", "Outcome", "door", "serve"]
 
 #: Verb and path of an operation over HTTP+JSON; what is in braces is taken out of the request.
 PATHS = {
@@ -157,3 +159,12 @@ class Door:
             outcome.stream.cancel()
         else:
             await outcome.stream.leave()
+
+
+@pytest.fixture(params=["views JSONRPC", "views HTTP+JSON", "consumers JSONRPC", "consumers HTTP+JSON", "GRPC"])
+async def door(request: pytest.FixtureRequest, serve: Callable[..., Awaitable[Running]]) -> Door:
+    """Each binding on each of its carriers."""
+    carrier, _, name = request.param.rpartition(" ")
+    if not carrier:
+        return Door(name, live=await serve())
+    return Door(name, CARRIERS[carrier]().application())

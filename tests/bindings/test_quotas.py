@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
@@ -16,14 +16,12 @@ from a2a_django.access import create_api_key
 from a2a_django.agents import TaskContext
 from a2a_django.bindings import sse
 from a2a_django.models import Task
-from tests.bindings.carriers import CARRIERS
 from tests.bindings.conftest import Echo, message
-from tests.bindings.doors import DOORS, Door
-from tests.bindings.grpc.conftest import Running, serve
+from tests.bindings.doors import Door, door, serve
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-__all__ = ["serve"]
+__all__ = ["door", "serve"]
 
 
 class Waiting(Echo):
@@ -50,16 +48,6 @@ async def waiting(register: Callable[[Agent], Agent]) -> Waiting:
     agent = Waiting()
     register(agent)
     return agent
-
-
-@pytest.fixture(params=["views JSONRPC", "views HTTP+JSON", "consumers JSONRPC", "consumers HTTP+JSON", "GRPC"])
-async def door(request: pytest.FixtureRequest, serve: Callable[..., Awaitable[Running]]) -> Door:
-    """Each binding on each of its carriers."""
-    carrier, _, name = request.param.rpartition(" ")
-    assert name in DOORS
-    if not carrier:
-        return Door(name, live=await serve())
-    return Door(name, CARRIERS[carrier]().application())
 
 
 @pytest.fixture
