@@ -93,6 +93,8 @@ A2A: dict[str, Any] = {
     # `manage.py a2a_key USERNAME`; or list the REST framework classes that your site has already.
     "AUTHENTICATION_CLASSES": [],
     "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
+    # Where the site is reached from outside; needed for cards that are asked for over gRPC.
+    "BASE_URL": os.environ.get("EXAMPLE_BASE_URL") or None,
     # Where `manage.py rungrpc` is reached from outside; with it the card lists gRPC.
     "GRPC_URL": os.environ.get("EXAMPLE_GRPC_URL") or None,
 }

@@ -19,7 +19,10 @@ ROOT_URLCONF = "example_project.scripted.urls"
 SCRIPTED_VARIANT = os.environ.get("EXAMPLE_VARIANT", "main")
 
 # The package's defaults: an API key for every call.
-A2A = {"GRPC_URL": os.environ.get("EXAMPLE_GRPC_URL") or None}
+A2A = {
+    "BASE_URL": os.environ.get("EXAMPLE_BASE_URL") or None,
+    "GRPC_URL": os.environ.get("EXAMPLE_GRPC_URL") or None,
+}
 
 # A faulty answer of the package has to be seen in the log of the server, whatever DEBUG says.
 LOGGING = {

@@ -9,17 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterator
-from contextlib import ExitStack
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.acceptance.servers import Plan, running, scripted_site
-from tests.interop.live_site import Live
-from tests.live import Site
+from tests.interop.live_site import Live, serving
 
 HERE = Path(__file__).resolve().parent
 SERVER = os.environ.get("A2A_INTEROP_SERVER", "uvicorn")
@@ -38,21 +34,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.fixture(scope="session")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    """The scripted site's variants, the site with several agents and the example site, each in a process of its own."""
-    folder = tmp_path_factory.mktemp("interop")
-    with running(Plan(SERVER, "sqlite"), folder) as scripted, ExitStack() as stack:
-        several = replace(
-            scripted_site("main", f"sqlite:///{folder / 'several.sqlite3'}", folder),
-            settings="tests.interop.several.settings",
-            name="several",
-        )
-        several.manage("migrate", "--verbosity", "0")
-        several.manage("scriptedusers", *scripted.keys.values())
-        data = {"EXAMPLE_DATA_DIR": str(folder), "EXAMPLE_DATABASE_URL": ""}
-        shop = Site("example_project.settings", folder, data, name="shop")
-        shop.manage("preparedemo")
-        more = {site.name: stack.enter_context(site.server(SERVER)) for site in (several, shop)}
-        yield Live({**scripted.asgi, **more}, scripted.keys)
+    """The scripted site's variants, the site with several agents and the example site."""
+    with serving(SERVER, tmp_path_factory.mktemp("interop")) as found:
+        yield found
 
 
 @pytest.hookimpl(wrapper=True)
@@ -63,5 +47,5 @@ def pytest_runtest_makereport(
     report: pytest.TestReport = yield
     site = getattr(item, "funcargs", {}).get("live")
     if report.failed and isinstance(site, Live):
-        report.sections += [(f"log of {name}", process.tail(40)) for name, process in site.processes.items()]
+        report.sections += [(f"log of {name}", log) for name, log in site.logs()]
     return report

@@ -1,5 +1,5 @@
 // Runs every check over one binding and prints one line of JSON for each: {"name", "passed", "error"}.
-// Reads {"binding", "urls", "keys"} from standard input.
+// Reads {"binding", "urls", "targets", "keys"} from standard input.
 
 import { readFileSync } from 'node:fs';
 

@@ -12,13 +12,16 @@ import {
   createAuthenticatingFetchWithRetry,
   withA2AExtensions,
 } from '@a2a-js/sdk/client';
+import { GrpcTransportFactory } from '@a2a-js/sdk/client/grpc';
 
 export class Site {
-  constructor({ binding, urls, keys }) {
+  constructor({ binding, urls, targets, keys }) {
     this.binding = binding;
     this.urls = urls;
+    this.targets = targets; // of gRPC
     this.keys = keys;
     this.jsonrpc = binding === 'JSONRPC';
+    this.grpc = binding === 'GRPC';
   }
 
   /**
@@ -27,15 +30,22 @@ export class Site {
    * `user`: whose key it sends (another name is a key that nobody has; null: no key). `tenant`: the agent whose card it
    * goes by. `edit`: changes that card, for calls that a client with the true card would not make. `rewrite`: changes
    * the text of every request body. `handler`: how it authenticates, instead of `user`. `config`: the client's config.
+   * Over gRPC there is neither `rewrite` nor `handler`.
    */
   async client(variant = 'main', { user = 'alice', tenant, edit, rewrite, handler, config } = {}) {
+    if (this.grpc && (rewrite || handler)) throw new Error('only over HTTP');
     let fetchImpl = rewrite ? rewriting(rewrite) : fetch;
-    const auth = handler ?? (user ? bearer(this.keys[user] ?? user) : undefined);
+    const key = user ? (this.keys[user] ?? user) : undefined;
+    const auth = handler ?? (key ? bearer(key) : undefined);
     if (auth) fetchImpl = createAuthenticatingFetchWithRetry(fetchImpl, auth);
     const factory = new ClientFactory({
-      transports: [new JsonRpcTransportFactory({ fetchImpl }), new RestTransportFactory({ fetchImpl })],
+      transports: [
+        new JsonRpcTransportFactory({ fetchImpl }),
+        new RestTransportFactory({ fetchImpl }),
+        new GrpcTransportFactory(),
+      ],
       preferredTransports: [this.binding],
-      clientConfig: config,
+      clientConfig: this.grpc && key ? withKey(key, config) : config,
     });
     const path = tenant ? `/a2a/${tenant}/.well-known/agent-card.json` : undefined;
     if (!edit) return factory.createFromUrl(this.urls[variant], path);
@@ -54,6 +64,15 @@ function bearer(key) {
     headers: async () => ({ Authorization: `Bearer ${key}` }),
     shouldRetryWithHeaders: async () => undefined,
   };
+}
+
+/** The client's config with an interceptor that sends the key as metadata. */
+function withKey(key, config) {
+  const before = async (args) => {
+    const serviceParameters = { ...args.options?.serviceParameters, Authorization: `Bearer ${key}` };
+    args.options = { ...args.options, serviceParameters };
+  };
+  return { ...config, interceptors: [...(config?.interceptors ?? []), { before, after: async () => {} }] };
 }
 
 function rewriting(rewrite) {

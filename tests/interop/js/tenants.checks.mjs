@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 
 import { A2AError, TaskNotFoundError } from '@a2a-js/sdk/errors';
+import { status } from '@grpc/grpc-js';
 
 import { check, refused } from './checks.mjs';
 import { cancel, collect, get, list, request, stateOf, states, subscribe, texts } from './sdk.mjs';
@@ -38,5 +39,6 @@ check('an unknown tenant', async (site) => {
   const client = await site.client('several', { edit });
   const error = await refused(A2AError, () => client.sendMessage(request('echo hello')));
   if (site.jsonrpc) assert.equal(error.envelopeCode, -32602);
+  else if (site.grpc) assert.equal(error.status, status.INVALID_ARGUMENT);
   else assert.equal(error.statusCode, 404);
 });

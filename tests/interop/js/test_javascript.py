@@ -15,7 +15,6 @@ import pytest
 from tests.interop.live_site import Live
 
 HERE = Path(__file__).resolve().parent
-SDK = "@a2a-js/sdk"
 NODE = 20
 RUN_SECONDS = 300
 
@@ -28,6 +27,10 @@ CHECKS = [
 
 Report = dict[str, str | None]
 
+over_each_binding = pytest.mark.parametrize(
+    "binding", ["JSONRPC", "HTTP+JSON", "GRPC"], ids=["jsonrpc", "rest", "grpc"]
+)
+
 
 @pytest.fixture(scope="session")
 def node() -> str:
@@ -38,13 +41,18 @@ def node() -> str:
     found = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout.strip()
     if int(found.removeprefix("v").partition(".")[0]) < NODE:
         pytest.fail(f"The JavaScript client needs node {NODE} or newer; this is {found}")
-    wanted = json.loads((HERE / "package.json").read_text(encoding="utf-8"))["dependencies"][SDK]
-    package = HERE / "node_modules" / SDK / "package.json"
-    if not package.exists() or json.loads(package.read_text(encoding="utf-8"))["version"] != wanted:
+    wanted: dict[str, str] = json.loads((HERE / "package.json").read_text(encoding="utf-8"))["dependencies"]
+    if any(installed(package) != version for package, version in wanted.items()):
         done = subprocess.run([npm, "ci"], cwd=HERE, capture_output=True, text=True, check=False, timeout=RUN_SECONDS)
         if done.returncode:
             pytest.fail(f"npm ci failed:\n{done.stdout}{done.stderr}")
     return node
+
+
+def installed(package: str) -> str | None:
+    """Return the version of a package, None for one that is not there."""
+    path = HERE / "node_modules" / package / "package.json"
+    return str(json.loads(path.read_text(encoding="utf-8"))["version"]) if path.exists() else None
 
 
 @pytest.fixture(scope="session")
@@ -53,7 +61,8 @@ def reports(node: str, live: Live) -> Callable[[str], Report]:
 
     @cache
     def run(binding: str) -> Report:
-        order = {"binding": binding, "urls": live.urls, "keys": dict(live.keys)}
+        targets = {name: f"127.0.0.1:{process.port}" for name, process in live.grpc.items()}
+        order = {"binding": binding, "urls": live.urls, "targets": targets, "keys": dict(live.keys)}
         done = subprocess.run(
             [node, "main.mjs"],
             cwd=HERE,
@@ -71,7 +80,7 @@ def reports(node: str, live: Live) -> Callable[[str], Report]:
     return run
 
 
-@pytest.mark.parametrize("binding", ["JSONRPC", "HTTP+JSON"], ids=["jsonrpc", "rest"])
+@over_each_binding
 @pytest.mark.parametrize("name", CHECKS, ids=[name.replace(" ", "_") for name in CHECKS])
 def test_javascript(reports: Callable[[str], Report], binding: str, name: str) -> None:
     report = reports(binding)
@@ -80,6 +89,6 @@ def test_javascript(reports: Callable[[str], Report], binding: str, name: str) -
         pytest.fail(error, pytrace=False)
 
 
-@pytest.mark.parametrize("binding", ["JSONRPC", "HTTP+JSON"], ids=["jsonrpc", "rest"])
+@over_each_binding
 def test_every_check_is_a_test(reports: Callable[[str], Report], binding: str) -> None:
     assert set(reports(binding)) == set(CHECKS)

@@ -1,4 +1,4 @@
-"""Each test of the Python client runs over both bindings."""
+"""Each test of the Python client runs over every binding."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from tests.interop.live_site import Live
 from tests.interop.python.sdk import Connect, Connection, connected
 
 
-@pytest.fixture(params=[TransportProtocol.JSONRPC, TransportProtocol.HTTP_JSON], ids=["jsonrpc", "rest"])
+@pytest.fixture(
+    params=[TransportProtocol.JSONRPC, TransportProtocol.HTTP_JSON, TransportProtocol.GRPC],
+    ids=["jsonrpc", "rest", "grpc"],
+)
 def binding(request: pytest.FixtureRequest) -> str:
     return str(request.param.value)
 

@@ -5,19 +5,22 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import grpc
 import httpx
 from a2a.client import (
     A2ACardResolver,
     AuthInterceptor,
     Client,
     ClientCallContext,
+    ClientCallInterceptor,
     ClientConfig,
     ClientFactory,
     CredentialService,
 )
+from a2a.client.interceptors import AfterArgs, BeforeArgs
 from a2a.client.service_parameters import ServiceParametersFactory, with_a2a_extensions
 from a2a.helpers import new_message, new_text_part
 from a2a.types import (
@@ -51,8 +54,19 @@ class Key(CredentialService):
         return self._key
 
 
+class Limited(ClientCallInterceptor):
+    """Gives each call its time; gRPC has no limit of its own."""
+
+    async def before(self, args: BeforeArgs) -> None:
+        args.context = args.context or ClientCallContext()
+        args.context.timeout = args.context.timeout or SECONDS
+
+    async def after(self, args: AfterArgs) -> None:
+        pass
+
+
 class Rewriting(httpx.AsyncHTTPTransport):
-    """Changes the body on its way out, for requests that the client would never write by itself."""
+    """Changes the body of HTTP requests on its way out, for requests that the client would never write by itself."""
 
     def __init__(self, rewrite: Rewrite) -> None:
         super().__init__()
@@ -71,15 +85,18 @@ class Rewriting(httpx.AsyncHTTPTransport):
 
 @dataclass(frozen=True)
 class Connection:
-    """A client of the SDK with the HTTP client below it."""
+    """A client of the SDK with the HTTP client and the gRPC channels below it."""
 
     client: Client
     card: AgentCard
     http: httpx.AsyncClient
+    channels: list[grpc.aio.Channel] = field(default_factory=list)
 
     async def drop(self) -> None:
         """Close all connections, as a client does that loses its network in the middle of a stream."""
         await self.http.aclose()
+        for channel in self.channels:
+            await channel.close()
 
 
 class Connect(Protocol):
@@ -112,9 +129,20 @@ async def connected(
         card = await A2ACardResolver(http, live.urls[variant]).get_agent_card(path)
         if edit is not None:
             edit(card)
-        factory = ClientFactory(ClientConfig(httpx_client=http, supported_protocol_bindings=[binding], **config))
-        client = factory.create(card, [AuthInterceptor(Key(live.keys.get(user, user)))] if user else None)
-        yield Connection(client, card, http)
+        channels: list[grpc.aio.Channel] = []
+
+        def channel_to(target: str) -> grpc.aio.Channel:
+            channels.append(grpc.aio.insecure_channel(target))
+            return channels[-1]
+
+        config = {"httpx_client": http, "grpc_channel_factory": channel_to, **config}
+        factory = ClientFactory(ClientConfig(supported_protocol_bindings=[binding], **config))
+        key = [AuthInterceptor(Key(live.keys.get(user, user)))] if user else []
+        connection = Connection(factory.create(card, [Limited(), *key]), card, http, channels)
+        try:
+            yield connection
+        finally:
+            await connection.drop()
 
 
 def request(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import grpc
 import httpx
 import pytest
 from a2a.client import (
@@ -31,8 +32,11 @@ async def test_the_resolver_reads_the_whole_card(live: Live) -> None:
     assert [(one.protocol_binding, one.protocol_version) for one in card.supported_interfaces] == [
         (TransportProtocol.JSONRPC.value, "1.0"),
         (TransportProtocol.HTTP_JSON.value, "1.0"),
+        (TransportProtocol.GRPC.value, "1.0"),
     ]
-    assert all(one.url.startswith(live.urls["main"]) for one in card.supported_interfaces)
+    *http, last = card.supported_interfaces
+    assert all(one.url.startswith(live.urls["main"]) for one in http)
+    assert last.url == f"127.0.0.1:{live.grpc['main'].port}"
     assert card.capabilities.streaming
     assert card.capabilities.extended_agent_card
     assert not card.capabilities.push_notifications
@@ -59,13 +63,13 @@ async def test_a_card_that_is_not_there_is_a_resolution_error(live: Live) -> Non
 
 async def test_one_address_is_enough_to_make_a_client(live: Live, binding: str) -> None:
     """No key: the call reaches the endpoint that the card names for the binding and is refused there."""
-    config = ClientConfig(supported_protocol_bindings=[binding])
+    config = ClientConfig(supported_protocol_bindings=[binding], grpc_channel_factory=grpc.aio.insecure_channel)
     for client in (
         await create_client(live.urls["main"], config),
         await ClientFactory(config).create_from_url(live.urls["main"]),
     ):
         async with client:
-            with pytest.raises(A2AClientError, match="401"):
+            with pytest.raises(A2AClientError, match="UNAUTHENTICATED" if binding == "GRPC" else "401"):
                 await collect(client.send_message(request("echo hello")))
 
 

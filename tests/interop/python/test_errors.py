@@ -1,4 +1,4 @@
-"""Whatever is refused reaches the Python client as the SDK's own exception for it, over both bindings."""
+"""Whatever is refused reaches the Python client as the SDK's own exception for it, over every binding."""
 
 from __future__ import annotations
 
@@ -44,6 +44,11 @@ from tests.interop.python.sdk import Connect, collect, connected, extensions, re
 
 UNKNOWN = "01890a5d-ac96-774b-bcce-b302099a8057"
 REQUIRED, OPTIONAL = "https://e.example/ext/a/v1", "https://e.example/ext/b/v1"
+
+
+#: For what the client cannot do over gRPC: its requests cannot be rewritten, a method has no address, and it sends its
+#: own version before the one that it is told.
+over_http = pytest.mark.parametrize("binding", ["JSONRPC", "HTTP+JSON"], ids=["jsonrpc", "rest"])
 
 
 def offer(capability: str) -> Callable[[AgentCard], None]:
@@ -221,12 +226,14 @@ async def test_invalid_params_of_get(connect: Connect) -> None:
         await client.get_task(GetTaskRequest(id=task.id, history_length=-1))
 
 
+@over_http
 async def test_invalid_params_of_numbers_that_nothing_can_hold(connect: Connect) -> None:
     client = (await connect(streaming=False, rewrite=lambda body: body.replace(b"4711.0", b"1e400"))).client
     with pytest.raises(InvalidParamsError, match=r"message\.parts\[1\]"):
         await sent(client, "copy", new_data_part({"n": 4711}))
 
 
+@over_http
 async def test_version_not_supported(connect: Connect) -> None:
     client = (await connect()).client
     for version in ("9.9", "1.1", "0.2", "text"):
@@ -240,6 +247,7 @@ async def test_version_not_supported(connect: Connect) -> None:
         assert await collect(client.send_message(request("echo x"), context=context))
 
 
+@over_http
 async def test_parse_error(connect: Connect, binding: str) -> None:
     """The table of the SDK's HTTP+JSON client has no reason for it: there it is the general client error."""
     for rewrite in (lambda body: body[:-1], lambda body: b"\xff" + body, lambda body: body.replace(b"4711.0", b"NaN")):
@@ -249,7 +257,7 @@ async def test_parse_error(connect: Connect, binding: str) -> None:
 
 
 async def test_invalid_request(live: Live) -> None:
-    """Of JSON-RPC only: HTTP+JSON has no envelope that could be wrong."""
+    """Of JSON-RPC only: the others have no envelope that could be wrong."""
     for key, value in (("jsonrpc", "1.0"), ("id", {"no": "id"}), ("method", 7), ("params", "text")):
 
         def rewrite(body: bytes, key: str = key, value: object = value) -> bytes:
@@ -261,13 +269,18 @@ async def test_invalid_request(live: Live) -> None:
 
 
 async def test_a_body_that_is_too_large(connect: Connect, binding: str) -> None:
-    """Over HTTP+JSON it has the status 413 and a reason of its own, for which the SDK has no class."""
+    """Over HTTP+JSON it has the status 413 and a reason of its own, for which the SDK has no class; gRPC likewise."""
     client = (await connect(streaming=False)).client
-    kind, words = (InvalidRequestError, "large") if binding == "JSONRPC" else (A2AClientError, "413")
+    kind, words = {
+        "JSONRPC": (InvalidRequestError, "large"),
+        "HTTP+JSON": (A2AClientError, "413"),
+        "GRPC": (A2AClientError, "RESOURCE_EXHAUSTED"),
+    }[binding]
     with pytest.raises(kind, match=words):
         await sent(client, "echo " + "x" * 11_000_000)
 
 
+@over_http
 async def test_method_not_found(connect: Connect, binding: str) -> None:
     def below(card: AgentCard) -> None:
         for interface in card.supported_interfaces:
@@ -285,7 +298,7 @@ async def test_method_not_found(connect: Connect, binding: str) -> None:
 
 
 @pytest.mark.parametrize("user", [None, "mallory"])
-async def test_unauthenticated(connect: Connect, user: str | None) -> None:
+async def test_unauthenticated(connect: Connect, binding: str, user: str | None) -> None:
     """The SDK has no class for it but its general client error, which tells the status."""
     client = (await connect(user=user)).client
     calls: list[Coroutine[Any, Any, Any]] = [
@@ -295,16 +308,17 @@ async def test_unauthenticated(connect: Connect, user: str | None) -> None:
         collect(client.subscribe(SubscribeToTaskRequest(id=UNKNOWN))),
     ]
     for call in calls:
-        with pytest.raises(A2AClientError, match="401"):
+        with pytest.raises(A2AClientError, match="UNAUTHENTICATED" if binding == "GRPC" else "401"):
             await call
 
 
-async def test_forbidden(connect: Connect) -> None:
+async def test_forbidden(connect: Connect, binding: str) -> None:
     """No class for it either."""
+    status = "PERMISSION_DENIED" if binding == "GRPC" else "403"
     client = (await connect("several", tenant="staff")).client
-    with pytest.raises(A2AClientError, match="403"):
+    with pytest.raises(A2AClientError, match=status):
         await client.get_task(GetTaskRequest(id=UNKNOWN))
-    with pytest.raises(A2AClientError, match="403"):
+    with pytest.raises(A2AClientError, match=status):
         await collect(client.send_message(request("hello")))
 
 

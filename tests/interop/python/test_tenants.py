@@ -51,12 +51,12 @@ async def test_a_task_belongs_to_its_agent(connect: Connect) -> None:
 
 
 async def test_an_unknown_tenant(connect: Connect, binding: str) -> None:
-    """In the path of HTTP+JSON it is an unknown path, in the params of JSON-RPC a wrong field."""
+    """In the path of HTTP+JSON it is an unknown path, in the params of JSON-RPC and over gRPC a wrong field."""
 
     def elsewhere(card: AgentCard) -> None:
         for interface in card.supported_interfaces:
             interface.tenant = "nobody"
 
     client = (await connect("several", edit=elsewhere, streaming=False)).client
-    with pytest.raises(InvalidParamsError if binding == "JSONRPC" else MethodNotFoundError):
+    with pytest.raises(MethodNotFoundError if binding == "HTTP+JSON" else InvalidParamsError):
         await sent(client, "echo hello")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from example_project.scripted.settings import *  # noqa: F403
-from example_project.scripted.settings import INSTALLED_APPS
+from example_project.scripted.settings import A2A, INSTALLED_APPS
 
 INSTALLED_APPS = [*INSTALLED_APPS, "tests.interop.several"]
-A2A = {"DEFAULT_AGENT": "scripted-agent"}
+A2A = {**A2A, "DEFAULT_AGENT": "scripted-agent"}
