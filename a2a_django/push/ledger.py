@@ -1,0 +1,316 @@
+"""What the sender writes and reads: who sends what, what was delivered, what failed.
+
+Invariants:
+
+* A config belongs to one sender at a time: the one whose name and time are in its lease. Everything a sender writes about
+  a config names the lease, and has no effect when it is no longer his.
+* What all deliveries under way have to write at a moment goes into one transaction, as in the journal; the next one of
+  a config is sent only after the last one's outcome has been committed. So a process that dies repeats at most the one
+  delivery per config that was under way.
+* A config is taken off the list of those that are due only if nothing has been queued since (``queued_seq``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, ParamSpec, TypeVar
+
+from django.db import InterfaceError, OperationalError, connections, transaction
+from django.db.models import Case, F, Min, OuterRef, Q, QuerySet, Subquery, When, Window
+from django.db.models.functions import RowNumber
+from django.utils import timezone
+
+from a2a_django.conf import a2a_settings
+from a2a_django.engine import database
+from a2a_django.models import PushConfig, PushDelivery, TaskEvent
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+logger = logging.getLogger("a2a_django.push")
+
+#: How many more configs than wanted are looked at: some may be of hosts that have enough.
+LOOK_AHEAD = 4
+#: How long a database that is locked or away is waited for.
+PATIENCE_SECONDS = 20.0
+#: Characters of an error that are kept.
+ERROR_CHARACTERS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """An event that has to be sent to a config: the ``number``-th of the task's events, a StreamResponse's text."""
+
+    pk: int
+    number: int
+    text: str
+    attempts: int
+    created_at: dt.datetime
+    traceparent: str
+    #: The last event that was queued for the config when this was read.
+    queued: int
+
+
+@dataclass(slots=True)
+class Failure:
+    """An attempt that failed: what becomes of the delivery (``dead``: it is given up) and of its config.
+
+    ``due_at``: the next attempt; ``disable``: why there is none; ``counts``: whether the receiver is to blame.
+    """
+
+    config_id: int
+    delivery: Delivery
+    error: str
+    due_at: dt.datetime
+    dead: bool = False
+    disable: str = ""
+    counts: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How many configs a sender wants: at most ``count``, of them at most ``struggling`` whose last attempt failed.
+
+    ``mine`` are those at work here, ``hosts`` how many of them each host has, ``per_host`` how many it may have.
+    """
+
+    count: int
+    struggling: int
+    per_host: int
+    mine: frozenset[int]
+    hosts: Counter[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """The configs that were taken, the moment from which on there may be something to do for others, and whether some
+    were left although they are due."""
+
+    configs: list[PushConfig]
+    next_moment: dt.datetime | None
+    more: bool
+
+
+@dataclass(slots=True)
+class _Round:
+    """What is written in one transaction."""
+
+    delivered: dict[int, Delivery] = field(default_factory=dict)
+    recovered: set[int] = field(default_factory=set)
+    failures: dict[int, Failure] = field(default_factory=dict)
+    released: dict[int, int] = field(default_factory=dict)
+    renew: bool = False
+
+
+@dataclass(slots=True)
+class _Written:
+    """What a transaction found: the configs that are still ours, with the last event that is queued for each."""
+
+    ours: dict[int, int]
+
+
+class Ledger:
+    """The ledger of the sender ``holder``. Used on one event loop; the database work has a thread of its own."""
+
+    def __init__(self, holder: str) -> None:
+        self.holder = holder
+        self._round = _Round()
+        self._written: asyncio.Future[_Written] | None = None
+        self._writing: asyncio.Task[None] | None = None
+
+    # ------------------------------------------------------------------------------------------------ for the sender
+
+    async def claim(self, wanted: Wanted) -> Claimed:
+        """Take configs that are due and that nobody has."""
+        return await self._run(_claim, self.holder, wanted)
+
+    async def page(self, config_id: int, after: int, count: int) -> list[Delivery]:
+        """Return the next deliveries of a config, at most ``count``."""
+        return await database.read(_page, config_id, after, count)
+
+    async def delivered(self, config: PushConfig, delivery: Delivery, *, last: bool) -> int | None:
+        """Record that a delivery has arrived; when it seems to be the ``last`` one, try to give the config back.
+
+        Returns the last event that is queued for the config while it is ours, None when it is not any more.
+        """
+        self._round.delivered[config.pk] = delivery
+        if config.failures:
+            self._round.recovered.add(config.pk)
+            config.failures = 0
+        if last:
+            self._round.released[config.pk] = delivery.number
+        return (await self._write()).ours.get(config.pk)
+
+    async def failed(self, failure: Failure) -> None:
+        """Record that an attempt failed, and give the config back."""
+        self._round.failures[failure.config_id] = failure
+        await self._write()
+
+    async def release(self, config: PushConfig, number: int) -> int | None:
+        """Give a config back of which everything up to event ``number`` is done.
+
+        Returns None, or the last event that is queued for it when there is a newer one; then it is still ours.
+        """
+        self._round.released[config.pk] = number
+        return (await self._write()).ours.get(config.pk)
+
+    async def renew(self) -> set[int]:
+        """Give a sign of life for all configs that are ours, and return which they are."""
+        self._round.renew = True
+        return set((await self._write()).ours)
+
+    # ------------------------------------------------------------------------------------------------ rounds
+
+    async def _write(self) -> _Written:
+        """Wait for the transaction that takes what has been put into the round."""
+        if self._written is None:
+            self._written = asyncio.get_running_loop().create_future()
+        written = self._written
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.get_running_loop().create_task(self._rounds())
+        return await asyncio.shield(written)
+
+    async def _rounds(self) -> None:
+        while (written := self._written) is not None:
+            round_, self._round, self._written = self._round, _Round(), None
+            try:
+                written.set_result(await self._run(_write, self.holder, round_))
+            except Exception as error:
+                written.set_exception(error)
+                written.exception()  # whoever waits has it; nobody may be left to
+
+    async def _run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        pool = database.pools.get("push", 1)
+        return await asyncio.wrap_future(pool.submit(_patiently, partial(function, *args, **kwargs)))
+
+
+# ---------------------------------------------------------------------------------------------------- in the thread
+
+
+def _patiently(function: Callable[[], T]) -> T:
+    """Carry out a transaction; repeat it when the database is locked or away. All of them may be repeated."""
+    start, pause = time.monotonic(), 0.01
+    while True:
+        try:
+            return function()
+        except (OperationalError, InterfaceError) as error:
+            connections[database.alias()].close_if_unusable_or_obsolete()
+            if time.monotonic() - start > PATIENCE_SECONDS:
+                raise
+            logger.warning("The ledger's transaction failed and is repeated: %s", type(error).__name__)
+            time.sleep(pause)
+            pause = min(pause * 2, 0.5)
+
+
+def lease_end() -> dt.datetime:
+    """Return the moment at which a lease given now expires."""
+    return timezone.now() + dt.timedelta(seconds=a2a_settings.LEASE_SECONDS)
+
+
+def _claim(holder: str, wanted: Wanted) -> Claimed:
+    using, now = database.alias(), timezone.now()
+    configs = PushConfig.objects.using(using)
+    others = configs.filter(due_at__isnull=False).exclude(pk__in=wanted.mine)
+    # One with our name that we do not know of: the answer to the COMMIT of its claim was lost.
+    free = Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lte=now) | Q(lease_holder=holder)
+    due = others.filter(free, due_at__lte=now)
+    # First without a transaction: mostly there is nothing, and some databases have one writer.
+    chosen, more = _choose(due, wanted)
+    if not chosen:
+        return Claimed([], _next_moment(others), more)
+    with transaction.atomic(using=using):
+        skip = connections[using].features.has_select_for_update_skip_locked
+        rows = due.filter(pk__in=chosen).order_by("pk").select_for_update(skip_locked=skip)
+        pks = list(rows.values_list("pk", flat=True))
+        configs.filter(free, pk__in=pks).update(lease_holder=holder, lease_expires_at=lease_end())
+    taken = configs.filter(pk__in=pks, lease_holder=holder).order_by("due_at", "pk")
+    return Claimed(list(taken.select_related("task")), now, more)
+
+
+def _choose(due: QuerySet[PushConfig], wanted: Wanted) -> tuple[list[int], bool]:
+    """Return which configs to take, the longest due first, and whether there are more of them."""
+    limit = max(wanted.per_host, 1)
+    ranked = due.annotate(
+        rank=Window(RowNumber(), partition_by=[F("host"), Case(When(failures=0, then=0), default=1)], order_by="due_at")
+    ).filter(rank__lte=limit)
+    hosts, struggling = wanted.hosts.copy(), wanted.struggling
+    chosen: list[int] = []
+    rows = ranked.order_by("due_at", "pk").values_list("pk", "host", "failures")
+    found = list(rows[: LOOK_AHEAD * wanted.count])
+    for pk, host, failures in found:
+        if len(chosen) == wanted.count:
+            break
+        if hosts[host] >= limit or (failures and struggling <= 0):
+            continue
+        hosts[host] += 1
+        struggling -= failures > 0
+        chosen.append(pk)
+    return chosen, len(found) > len(chosen)
+
+
+def _next_moment(others: QuerySet[PushConfig]) -> dt.datetime | None:
+    """Return when one of the configs becomes due or loses its sender; None when there are none."""
+    free = others.filter(lease_expires_at__isnull=True).aggregate(Min("due_at"))["due_at__min"]
+    held = others.aggregate(Min("lease_expires_at"))["lease_expires_at__min"]
+    return min((moment for moment in (free, held) if moment is not None), default=None)
+
+
+def _page(config_id: int, after: int, count: int) -> list[Delivery]:
+    using = database.alias()
+    event = TaskEvent.objects.using(using).filter(task_id=OuterRef("config__task_id"), seq=OuterRef("seq"))
+    rows = (
+        PushDelivery.objects.using(using)
+        .filter(config_id=config_id, seq__gt=after, delivered_at__isnull=True, dead_at__isnull=True)
+        .order_by("seq")
+        .annotate(text=Subquery(event.values("wire")))
+        .values_list("pk", "seq", "text", "attempts", "created_at", "traceparent", "config__queued_seq")
+    )
+    return [Delivery(*row) for row in rows[:count]]
+
+
+def _write(holder: str, round_: _Round) -> _Written:
+    using = database.alias()
+    now = timezone.now()
+    deliveries = PushDelivery.objects.using(using)
+    mine = PushConfig.objects.using(using).filter(lease_holder=holder)
+    with transaction.atomic(using=using):
+        if round_.delivered:
+            pks = sorted(delivery.pk for delivery in round_.delivered.values())
+            deliveries.filter(pk__in=pks).update(delivered_at=now, attempts=F("attempts") + 1, last_error="")
+        if round_.recovered:
+            mine.filter(pk__in=round_.recovered).update(failures=0)
+        if round_.renew:
+            mine.update(lease_expires_at=lease_end())
+        for pk in sorted(round_.failures):
+            _fail(mine.filter(pk=pk), deliveries, round_.failures[pk], now)
+        for pk, number in sorted(round_.released.items()):
+            done = mine.filter(pk=pk, queued_seq__lte=number)
+            done.update(due_at=None, sent_seq=number, lease_holder="", lease_expires_at=None)
+    ours = mine if round_.renew else mine.filter(pk__in=round_.delivered.keys() | round_.released.keys())
+    return _Written(dict(ours.values_list("pk", "queued_seq")))
+
+
+def _fail(
+    config: QuerySet[PushConfig], deliveries: QuerySet[PushDelivery], failure: Failure, now: dt.datetime
+) -> None:
+    """Record a failure, if the config is still the sender's."""
+    changes: dict[str, Any] = {"due_at": failure.due_at, "lease_holder": "", "lease_expires_at": None}
+    if failure.counts:
+        changes["failures"] = F("failures") + 1
+    if failure.disable:
+        changes |= {"due_at": None, "disabled_at": now, "disabled_reason": failure.disable[:ERROR_CHARACTERS]}
+    if not config.update(**changes):
+        return
+    error = failure.error[:ERROR_CHARACTERS]
+    one = deliveries.filter(pk=failure.delivery.pk, delivered_at__isnull=True)
+    one.update(attempts=F("attempts") + 1, last_error=error, dead_at=now if failure.dead else None)
+    if failure.disable:
+        waiting = deliveries.filter(config_id=failure.config_id, delivered_at__isnull=True, dead_at__isnull=True)
+        waiting.update(dead_at=now)

@@ -1,0 +1,292 @@
+"""The sender: takes configs whose deliveries are due and sends them, each config on its own.
+
+Invariants:
+
+* Deliveries of one config are sent one after the other, in the order of their events, by whoever has its lease; of a
+  delivery that failed nothing newer overtakes it, until it has arrived or was given up.
+* A config waits for no other: a host that is slow or dead takes at most ``PUSH_HOST_CONCURRENCY`` of the places, and
+  configs whose last attempt failed take at most half of them all together.
+* Nothing is sent once the lease may have run out.
+
+It lives on the process's background loop and costs a look at the rows every ``LEASE_SECONDS`` when there is nothing to do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import logging
+import math
+import random
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Callable
+
+from django.db import DatabaseError
+from django.utils import timezone
+
+from a2a_django.conf import a2a_settings
+from a2a_django.engine import bridge, database
+from a2a_django.models import PushConfig
+from a2a_django.push.announce import announce_failure
+from a2a_django.push.ledger import Delivery, Failure, Ledger, Wanted
+from a2a_django.push.request import body_of, headers_of
+from a2a_django.push.transport import Outcome, Transport
+from a2a_django.sealing import UndecryptableError
+
+logger = logging.getLogger("a2a_django.push")
+
+#: Deliveries of one config that are read ahead at most, and how many characters they may have: events may be large.
+PAGE = 32
+PAGE_CHARACTERS = 256 * 1024
+#: So much of a lease has to be left when something is sent.
+MARGIN = 0.25
+RETRY_SECONDS = 1.0
+SETTLE_POLL_SECONDS = 0.05
+MIN_SECONDS = 0.02
+GONE = 410
+
+
+class Sender:
+    """The process's sender; ``holder`` is its name in leases.
+
+    Without ``active`` it sends nothing, because another process does. ``idle_seconds``: how often it looks for work of
+    other processes, at least every ``LEASE_SECONDS``.
+    """
+
+    def __init__(self, holder: str, *, active: bool = True, idle_seconds: float = math.inf) -> None:
+        self.active = active
+        self.idle_seconds = idle_seconds
+        self._holder = holder
+        self._lock = threading.Lock()
+        self._woken = False
+        self._task: asyncio.Task[None] | None = None
+        self._news = asyncio.Event()
+        self._carriers: dict[int, asyncio.Task[None]] = {}
+        self._hosts: Counter[str] = Counter()
+        self._struggling = 0
+        #: There may be more to do than could be taken.
+        self._more = False
+        self._renewed_until = 0.0
+        self._settled: dict[str, list[Callable[[], None]]] = defaultdict(list)
+
+    # ------------------------------------------------------------------------------------------------ from outside
+
+    def wake(self) -> None:
+        """There is something to send; from any thread."""
+        with self._lock:
+            if self._woken or not self.active:
+                return
+            self._woken = True
+        bridge.spawn(self._begin)
+
+    async def settled(self, task_id: str, seconds: float) -> None:
+        """Wait until nothing more is about to be sent for a task, or ``seconds`` are over.
+
+        Webhooks whose last attempt failed are not waited for.
+        """
+        loop = asyncio.get_running_loop()
+        end = loop.time() + seconds
+        changed = asyncio.Event()
+
+        def tell() -> None:
+            loop.call_soon_threadsafe(changed.set)
+
+        with self._lock:
+            self._settled[task_id].append(tell)
+        try:
+            while await database.read(_is_waiting, task_id) and (left := end - loop.time()) > 0:
+                changed.clear()
+                try:
+                    await asyncio.wait_for(changed.wait(), min(left, SETTLE_POLL_SECONDS))
+                except TimeoutError:
+                    continue  # another process may be the one that sends
+        finally:
+            with self._lock:
+                self._settled[task_id].remove(tell)
+                if not self._settled[task_id]:
+                    del self._settled[task_id]
+
+    def stop(self) -> None:
+        """End the sender; what is under way is repeated by whoever comes next, once the leases have run out."""
+        with self._lock:
+            task, self._task = self._task, None
+        if task is not None:
+            task.get_loop().call_soon_threadsafe(task.cancel)
+
+    # ------------------------------------------------------------------------------------------------ the loop
+
+    async def _begin(self) -> None:
+        with self._lock:
+            self._woken = False
+            self._news.set()
+            if self._task is None or self._task.done():
+                self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def _run(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._ledger, self._transport = Ledger(self._holder), Transport()
+        self._carriers, self._hosts, self._struggling = {}, Counter(), 0
+        renewed = loop.time()
+        try:
+            while True:
+                self._news.clear()
+                try:
+                    if loop.time() - renewed >= a2a_settings.LEASE_SECONDS / 3 and self._carriers:
+                        renewed = loop.time()
+                        await self._renew()
+                    pause = await self._take()
+                except DatabaseError:
+                    logger.warning("Could not look for what webhooks have to be told", exc_info=True)
+                    pause = RETRY_SECONDS
+                try:
+                    await asyncio.wait_for(self._news.wait(), pause)
+                except TimeoutError:
+                    continue
+        finally:
+            for task in self._carriers.values():
+                task.cancel()
+            await asyncio.gather(*self._carriers.values(), return_exceptions=True)
+            await self._transport.close()
+
+    async def _take(self) -> float:
+        """Take what is due and start its carriers; returns how many seconds there is nothing to do but wait."""
+        room = a2a_settings.PUSH_CONCURRENCY - len(self._carriers)
+        lease = a2a_settings.LEASE_SECONDS
+        pause = lease / 3 if self._carriers else min(lease, self.idle_seconds)
+        self._more = room <= 0
+        if room <= 0:
+            return pause
+        good_until = self._lease_from(asyncio.get_running_loop().time())
+        claimed = await self._ledger.claim(
+            Wanted(
+                room,
+                max(a2a_settings.PUSH_CONCURRENCY // 2, 1) - self._struggling,
+                a2a_settings.PUSH_HOST_CONCURRENCY,
+                frozenset(self._carriers),
+                self._hosts.copy(),
+            )
+        )
+        for config in claimed.configs:
+            self._start(config, good_until)
+        self._more = claimed.more
+        if claimed.next_moment is None:
+            return pause
+        until = (claimed.next_moment - timezone.now()).total_seconds()
+        # One that is due and was not taken: a place has to become free first, or somebody holds its row for a moment.
+        return min(pause, max(until, RETRY_SECONDS if self._more else MIN_SECONDS))
+
+    def _start(self, config: PushConfig, good_until: float) -> None:
+        struggling = config.failures > 0
+        self._hosts[config.host] += 1
+        self._struggling += struggling
+        task = asyncio.get_running_loop().create_task(self._carry(config, good_until))
+        self._carriers[config.pk] = task
+
+        def ended(task: asyncio.Task[None]) -> None:
+            del self._carriers[config.pk]
+            self._hosts[config.host] -= 1
+            self._struggling -= struggling
+            if self._more:
+                self._news.set()
+            if not task.cancelled() and (error := task.exception()) is not None:
+                logger.error("Config %s could not be served", config.pk, exc_info=error)
+            with self._lock:
+                waiting = list(self._settled.get(config.task_id, ()))
+            for tell in waiting:
+                tell()
+
+        task.add_done_callback(ended)
+
+    def _lease_from(self, moment: float) -> float:
+        """Return until when a lease that was given at ``moment`` or later may be relied on."""
+        return moment + a2a_settings.LEASE_SECONDS * (1 - MARGIN)
+
+    async def _renew(self) -> None:
+        """Give a sign of life; what is no longer ours is stopped."""
+        started, carriers = asyncio.get_running_loop().time(), dict(self._carriers)
+        ours = await self._ledger.renew()
+        for pk, task in carriers.items():
+            if pk not in ours:
+                task.cancel()
+        self._renewed_until = self._lease_from(started)
+
+    # ------------------------------------------------------------------------------------------------ one config
+
+    async def _carry(self, config: PushConfig, good_until: float) -> None:
+        """Send what waits for a config until there is nothing more, an attempt fails, or it is somebody else's."""
+        loop = asyncio.get_running_loop()
+        number, queued, count = config.sent_seq, config.queued_seq, 1
+        while True:
+            page = await self._ledger.page(config.pk, number, count)
+            if not page:
+                # Everything that was queued when the page was read is done.
+                left = await self._ledger.release(config, queued)
+                if left is None:
+                    return
+                queued = left
+                continue
+            for delivery in page:
+                if loop.time() > max(good_until, self._renewed_until):
+                    return
+                outcome = await self._send(config, delivery)
+                if not outcome.ok:
+                    await self._failed(config, delivery, outcome)
+                    return
+                queued = max(queued, delivery.queued)
+                left = await self._ledger.delivered(config, delivery, last=delivery.number >= queued)
+                if left is None:
+                    return
+                number, queued = delivery.number, left
+            small = sum(len(delivery.text) for delivery in page) < PAGE_CHARACTERS
+            count = min(2 * count, PAGE) if small else 1
+
+    async def _send(self, config: PushConfig, delivery: Delivery) -> Outcome:
+        try:
+            secrets = config.secrets
+        except UndecryptableError as error:
+            logger.error("The secrets of config %s cannot be read: %s", config.pk, error)
+            return Outcome(None, "The secrets cannot be decrypted with the keys of this site.", None)
+        body = body_of(config, delivery)
+        headers = headers_of(config, secrets, delivery, body)
+        return await self._transport.post(config.url, body, headers, a2a_settings.PUSH_TIMEOUT_SECONDS)
+
+    async def _failed(self, config: PushConfig, delivery: Delivery, outcome: Outcome) -> None:
+        """Record an attempt that failed: try again later, give the delivery up, or disable the config."""
+        now, failures, attempts = timezone.now(), config.failures + 1, delivery.attempts + 1
+        disable = ""
+        if outcome.status == GONE:
+            disable = "The receiver answered 410 Gone."
+        elif failures >= a2a_settings.PUSH_DISABLE_AFTER:
+            disable = f"{failures} attempts in a row failed; the last error: {outcome.error}"
+        age = (now - delivery.created_at).total_seconds()
+        dead = bool(disable) or attempts >= a2a_settings.PUSH_MAX_ATTEMPTS or age > a2a_settings.PUSH_MAX_AGE_SECONDS
+        pause = pause_after(failures, outcome.retry_after)
+        due_at = now + dt.timedelta(seconds=pause)
+        logger.info(
+            "Event %d of task %s could not be sent to %s (attempt %d): %s; %s",
+            delivery.number,
+            config.task_id,
+            config.host,
+            attempts,
+            outcome.error,
+            "the webhook is disabled" if disable else "given up" if dead else f"again in {pause:.0f} s",
+        )
+        await self._ledger.failed(Failure(config.pk, delivery, outcome.error, due_at, dead=dead, disable=disable))
+        if dead:
+            await database.run(announce_failure, config, delivery.number, outcome.error, disable)
+        self._news.set()
+
+
+def pause_after(failures: int, retry_after: float | None) -> float:
+    """Return how many seconds to wait after so many failures in a row: twice as long each time, never all at once."""
+    longest = a2a_settings.PUSH_MAX_RETRY_SECONDS
+    pause: float = min(a2a_settings.PUSH_RETRY_SECONDS * 2.0 ** min(failures - 1, 32), longest)
+    pause *= random.uniform(0.8, 1.2)  # noqa: S311 - spreads load, keeps no secret
+    return max(pause, min(retry_after or 0.0, float(longest)))
+
+
+def _is_waiting(task_id: str) -> bool:
+    """Return whether something is about to be sent for a task."""
+    rows = PushConfig.objects.using(database.alias()).filter(task_id=task_id, due_at__isnull=False, failures=0)
+    return rows.exists()
