@@ -13,3 +13,7 @@ from django.dispatch import Signal
 task_created = Signal()
 #: ``task_id``, ``state`` (the new one)
 task_state_changed = Signal()
+
+#: ``task_id``, ``config_id``, ``number`` (of the event), ``error``, ``disabled`` (whether the webhook gets nothing
+#: more): a delivery was given up. Sent by the class ``PushConfig``, in a database thread.
+push_failed = Signal()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import cast
 
+from a2a_django import engine
 from a2a_django.access import challenge_for, owner_at, permit, resolve_agent
 from a2a_django.agents import Agent
 from a2a_django.bindings import sse
@@ -53,6 +54,7 @@ async def context(
     ``agent`` is the one of the tenant where it is known already. Raises what ``resolve_agent`` and ``permit`` raise,
     and ``ExtensionSupportRequiredError``.
     """
+    engine.get()  # the first call takes up what a process that died has left
     if agent is None:
         agent = await resolve_agent(tenant, in_path=False)
     if agent.permissions:

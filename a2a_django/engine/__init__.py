@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from a2a_django.engine.journal import Journal
     from a2a_django.engine.runner import Runner
     from a2a_django.engine.watch import Watch
+    from a2a_django.push.sender import Sender
 
 #: So long the process waits at its end for what was cancelled.
 EXIT_SECONDS = 2.0
@@ -31,21 +32,27 @@ class Engine:
     """What a process has one of."""
 
     def __init__(self) -> None:
+        from a2a_django.agents import registry
+        from a2a_django.conf import a2a_settings
         from a2a_django.engine.announce import announce
         from a2a_django.engine.feed import Feed
         from a2a_django.engine.journal import Journal
         from a2a_django.engine.recovery import recover
         from a2a_django.engine.runner import Runner
         from a2a_django.engine.watch import Watch
+        from a2a_django.push.sender import Sender
 
         self.feed: Feed = Feed()
 
         def deliver(done: list[Committed]) -> Deliveries:
             announce(done)
             self.watch.ring(done)
+            if any(one.push for one in done):
+                self.sender.wake()
             return self.feed.deliveries(done)
 
         self.journal: Journal = Journal(deliver)
+        self.sender: Sender = Sender(self.journal.holder, active=a2a_settings.PUSH_IN_PROCESS)
         self.runner: Runner = Runner(self.journal)
         self.watch: Watch = Watch(
             self.feed,
@@ -56,7 +63,10 @@ class Engine:
         )
         self.feed.on_reader = self.watch.wake
         self.runner.on_run = self.watch.wake
-        self.watch.wake()  # tasks may have lost their process while there was nobody to see it
+        # Tasks may have lost their process, and webhooks their sender, while there was nobody to see it.
+        self.watch.wake()
+        if any(agent.push_notifications for agent in registry.all()):
+            self.sender.wake()
 
 
 def get() -> Engine:
@@ -77,6 +87,7 @@ def shutdown() -> None:
     if engine is not None:
         engine.runner.stop_all()
         engine.watch.stop()
+        engine.sender.stop()
         engine.journal.close()
     if (bridge := sys.modules.get("a2a_django.engine.bridge")) is not None:
         bridge.shutdown()

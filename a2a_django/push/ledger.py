@@ -2,8 +2,8 @@
 
 Invariants:
 
-* A config belongs to one sender at a time: the one whose name and time are in its lease. Everything a sender writes about
-  a config names the lease, and has no effect when it is no longer his.
+* A config belongs to one sender at a time: the one whose name and time are in its lease. Everything a sender writes
+  about a config names the lease, and has no effect when it is no longer his.
 * What all deliveries under way have to write at a moment goes into one transaction, as in the journal; the next one of
   a config is sent only after the last one's outcome has been committed. So a process that dies repeats at most the one
   delivery per config that was under way.
@@ -23,7 +23,7 @@ from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 from django.db import InterfaceError, OperationalError, connections, transaction
-from django.db.models import Case, F, Min, OuterRef, Q, QuerySet, Subquery, When, Window
+from django.db.models import F, Min, OuterRef, Q, QuerySet, Subquery, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
@@ -111,9 +111,23 @@ class _Round:
 
 @dataclass(slots=True)
 class _Written:
-    """What a transaction found: the configs that are still ours, with the last event that is queued for each."""
+    """What a transaction found: the configs that are still ours, with the last event that is queued for each, and those
+    that were given back."""
 
     ours: dict[int, int]
+    released: set[int]
+
+    def left(self, pk: int) -> int | None:
+        """Return what ``Ledger.delivered`` returns, and raise what it raises."""
+        if pk in self.released:
+            return None
+        if pk not in self.ours:
+            raise Lost(pk)
+        return self.ours[pk]
+
+
+class Lost(Exception):
+    """A config is no longer ours: it was deleted, replaced, or taken by another sender."""
 
 
 class Ledger:
@@ -138,7 +152,7 @@ class Ledger:
     async def delivered(self, config: PushConfig, delivery: Delivery, *, last: bool) -> int | None:
         """Record that a delivery has arrived; when it seems to be the ``last`` one, try to give the config back.
 
-        Returns the last event that is queued for the config while it is ours, None when it is not any more.
+        Returns None when it was given back, else the last event that is queued for it. Raises ``Lost``.
         """
         self._round.delivered[config.pk] = delivery
         if config.failures:
@@ -146,7 +160,7 @@ class Ledger:
             config.failures = 0
         if last:
             self._round.released[config.pk] = delivery.number
-        return (await self._write()).ours.get(config.pk)
+        return (await self._write()).left(config.pk)
 
     async def failed(self, failure: Failure) -> None:
         """Record that an attempt failed, and give the config back."""
@@ -156,15 +170,20 @@ class Ledger:
     async def release(self, config: PushConfig, number: int) -> int | None:
         """Give a config back of which everything up to event ``number`` is done.
 
-        Returns None, or the last event that is queued for it when there is a newer one; then it is still ours.
+        Returns None, or the last event that is queued for it when there is a newer one; then it is still ours. Raises
+        ``Lost``.
         """
         self._round.released[config.pk] = number
-        return (await self._write()).ours.get(config.pk)
+        return (await self._write()).left(config.pk)
 
     async def renew(self) -> set[int]:
         """Give a sign of life for all configs that are ours, and return which they are."""
         self._round.renew = True
         return set((await self._write()).ours)
+
+    async def give_back(self) -> None:
+        """Give all configs back; nothing is sent any more."""
+        await self._run(_give_back, self.holder)
 
     # ------------------------------------------------------------------------------------------------ rounds
 
@@ -235,24 +254,32 @@ def _claim(holder: str, wanted: Wanted) -> Claimed:
 
 
 def _choose(due: QuerySet[PushConfig], wanted: Wanted) -> tuple[list[int], bool]:
-    """Return which configs to take, the longest due first, and whether there are more of them."""
-    limit = max(wanted.per_host, 1)
-    ranked = due.annotate(
-        rank=Window(RowNumber(), partition_by=[F("host"), Case(When(failures=0, then=0), default=1)], order_by="due_at")
-    ).filter(rank__lte=limit)
-    hosts, struggling = wanted.hosts.copy(), wanted.struggling
+    """Return which configs to take, and whether some are left. Those whose last attempt failed come after the others:
+    they may be many, and must not hide them."""
+    hosts = wanted.hosts.copy()
+    full = [host for host, count in hosts.items() if count >= wanted.per_host]
     chosen: list[int] = []
-    rows = ranked.order_by("due_at", "pk").values_list("pk", "host", "failures")
-    found = list(rows[: LOOK_AHEAD * wanted.count])
-    for pk, host, failures in found:
-        if len(chosen) == wanted.count:
-            break
-        if hosts[host] >= limit or (failures and struggling <= 0):
+    more = bool(full)
+    for rows, limit in (
+        (due.filter(failures=0), wanted.count),
+        (due.filter(failures__gt=0), min(wanted.struggling, wanted.count)),
+    ):
+        room = min(limit, wanted.count - len(chosen))
+        if room <= 0:
+            more = True
             continue
-        hosts[host] += 1
-        struggling -= failures > 0
-        chosen.append(pk)
-    return chosen, len(found) > len(chosen)
+        ranked = rows.exclude(host__in=full).annotate(
+            rank=Window(RowNumber(), partition_by=F("host"), order_by="due_at")
+        )
+        found = ranked.filter(rank__lte=wanted.per_host).order_by("due_at", "pk").values_list("pk", "host")
+        for pk, host in found[: LOOK_AHEAD * room]:
+            if room and hosts[host] < wanted.per_host:
+                hosts[host] += 1
+                room -= 1
+                chosen.append(pk)
+            else:
+                more = True
+    return chosen, more
 
 
 def _next_moment(others: QuerySet[PushConfig]) -> dt.datetime | None:
@@ -280,6 +307,7 @@ def _write(holder: str, round_: _Round) -> _Written:
     now = timezone.now()
     deliveries = PushDelivery.objects.using(using)
     mine = PushConfig.objects.using(using).filter(lease_holder=holder)
+    released: set[int] = set()
     with transaction.atomic(using=using):
         if round_.delivered:
             pks = sorted(delivery.pk for delivery in round_.delivered.values())
@@ -292,14 +320,18 @@ def _write(holder: str, round_: _Round) -> _Written:
             _fail(mine.filter(pk=pk), deliveries, round_.failures[pk], now)
         for pk, number in sorted(round_.released.items()):
             done = mine.filter(pk=pk, queued_seq__lte=number)
-            done.update(due_at=None, sent_seq=number, lease_holder="", lease_expires_at=None)
+            if done.update(due_at=None, sent_seq=number, lease_holder="", lease_expires_at=None):
+                released.add(pk)
     ours = mine if round_.renew else mine.filter(pk__in=round_.delivered.keys() | round_.released.keys())
-    return _Written(dict(ours.values_list("pk", "queued_seq")))
+    return _Written(dict(ours.values_list("pk", "queued_seq")), released)
 
 
-def _fail(
-    config: QuerySet[PushConfig], deliveries: QuerySet[PushDelivery], failure: Failure, now: dt.datetime
-) -> None:
+def _give_back(holder: str) -> None:
+    mine = PushConfig.objects.using(database.alias()).filter(lease_holder=holder)
+    mine.update(lease_holder="", lease_expires_at=None)
+
+
+def _fail(config: QuerySet[PushConfig], deliveries: QuerySet[PushDelivery], failure: Failure, now: dt.datetime) -> None:
     """Record a failure, if the config is still the sender's."""
     changes: dict[str, Any] = {"due_at": failure.due_at, "lease_holder": "", "lease_expires_at": None}
     if failure.counts:

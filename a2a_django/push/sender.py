@@ -8,7 +8,8 @@ Invariants:
   configs whose last attempt failed take at most half of them all together.
 * Nothing is sent once the lease may have run out.
 
-It lives on the process's background loop and costs a look at the rows every ``LEASE_SECONDS`` when there is nothing to do.
+It lives on the process's background loop and costs a look at the rows every ``LEASE_SECONDS`` when there is nothing to
+do.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from a2a_django.conf import a2a_settings
 from a2a_django.engine import bridge, database
 from a2a_django.models import PushConfig
 from a2a_django.push.announce import announce_failure
-from a2a_django.push.ledger import Delivery, Failure, Ledger, Wanted
+from a2a_django.push.ledger import Delivery, Failure, Ledger, Lost, Wanted
 from a2a_django.push.request import body_of, headers_of
 from a2a_django.push.transport import Outcome, Transport
 from a2a_django.sealing import UndecryptableError
@@ -43,7 +44,7 @@ PAGE_CHARACTERS = 256 * 1024
 MARGIN = 0.25
 RETRY_SECONDS = 1.0
 SETTLE_POLL_SECONDS = 0.05
-MIN_SECONDS = 0.02
+MIN_SECONDS = 0.05
 GONE = 410
 
 
@@ -148,6 +149,7 @@ class Sender:
                 task.cancel()
             await asyncio.gather(*self._carriers.values(), return_exceptions=True)
             await self._transport.close()
+            await self._ledger.give_back()
 
     async def _take(self) -> float:
         """Take what is due and start its carriers; returns how many seconds there is nothing to do but wait."""
@@ -215,6 +217,12 @@ class Sender:
 
     async def _carry(self, config: PushConfig, good_until: float) -> None:
         """Send what waits for a config until there is nothing more, an attempt fails, or it is somebody else's."""
+        try:
+            await self._send_all(config, good_until)
+        except Lost:
+            self._news.set()  # one that was replaced has to be taken anew
+
+    async def _send_all(self, config: PushConfig, good_until: float) -> None:
         loop = asyncio.get_running_loop()
         number, queued, count = config.sent_seq, config.queued_seq, 1
         while True:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from a2a_django import engine
 from a2a_django.bindings.consumers.asgi import AsgiApplication, Receive, Scope, Send
 from a2a_django.bindings.consumers.calls import CONSUMERS
 from a2a_django.bindings.consumers.consumer import HttpConsumer
@@ -14,9 +15,13 @@ class Application:
 
     def __init__(self, site: AsgiApplication) -> None:
         self.site = site
+        self._started = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request or pass it on."""
+        if not self._started:
+            self._started = True
+            engine.get()  # it takes up what a process that died has left: tasks, and deliveries to webhooks
         consumer = consumer_for(scope)
         await (self.site if consumer is None else consumer)(scope, receive, send)
 

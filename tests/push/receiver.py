@@ -1,0 +1,133 @@
+"""A webhook: a real HTTP server that keeps what it gets and answers as it is told."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+from tests.engine.kit import WAIT
+
+#: What a webhook answers: a status, seconds to wait before 200, or a status with headers.
+Answer = int | float | tuple[int, dict[str, str]]
+
+
+@dataclass
+class Post:
+    """One POST: what came, and what was answered."""
+
+    path: str
+    headers: dict[str, str]
+    body: bytes
+    at: float
+    status: int = 0
+
+    @property
+    def json(self) -> Any:
+        """The body decoded."""
+        return json.loads(self.body)
+
+    @property
+    def state(self) -> str:
+        """The state of a status update without the common prefix, "" for anything else."""
+        found = self.json.get("statusUpdate")
+        return found["status"]["state"].removeprefix("TASK_STATE_") if found else ""
+
+
+@dataclass
+class Hook:
+    """One address of a receiver: its answers in turn, the last for ever."""
+
+    url: str
+    answers: list[Answer]
+    posts: list[Post] = field(default_factory=list)
+    active: int = 0
+    most_active: int = 0
+
+    def accepted(self) -> list[Post]:
+        """The posts that were answered with 2xx."""
+        return [post for post in self.posts if 200 <= post.status < 300]
+
+    def states(self) -> list[str]:
+        """The states that were accepted, in order."""
+        return [post.state for post in self.accepted() if post.state]
+
+    def texts(self) -> list[str]:
+        """The texts of the artifact updates that were accepted, in order."""
+        updates = [post.json["artifactUpdate"] for post in self.accepted() if "artifactUpdate" in post.json]
+        return [update["artifact"]["parts"][0]["text"] for update in updates]
+
+
+class Receiver:
+    """A server with any number of hooks, on a thread and loop of its own."""
+
+    def __init__(self) -> None:
+        self.hooks: dict[str, Hook] = {}
+        self._ready = threading.Event()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+        assert self._ready.wait(WAIT)
+
+    def stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(WAIT)
+
+    def hook(self, *answers: Answer) -> Hook:
+        """A new address."""
+        key = f"h{len(self.hooks)}"
+        made = self.hooks[key] = Hook(f"http://127.0.0.1:{self.port}/{key}", list(answers or (200,)))
+        return made
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        app = web.Application(client_max_size=64 * 2**20)
+        app.router.add_post("/{key}", self._post)
+        runner = web.AppRunner(app, shutdown_timeout=0.1)
+        self._loop.run_until_complete(runner.setup())
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        self._loop.run_until_complete(site.start())
+        self.port = runner.addresses[0][1]
+        self._ready.set()
+        self._loop.run_forever()
+        self._loop.run_until_complete(runner.cleanup())
+        self._loop.close()
+
+    async def _post(self, request: web.Request) -> web.Response:
+        hook = self.hooks[request.match_info["key"]]
+        hook.active += 1
+        hook.most_active = max(hook.active, hook.most_active)
+        try:
+            post = Post(request.path_qs, dict(request.headers), await request.read(), time.monotonic())
+            hook.posts.append(post)
+            answer = hook.answers.pop(0) if len(hook.answers) > 1 else hook.answers[0]
+            headers: dict[str, str] = {}
+            if isinstance(answer, float):
+                await asyncio.sleep(answer)
+                answer = 200
+            elif isinstance(answer, tuple):
+                answer, headers = answer
+            post.status = answer
+            return web.Response(status=answer, headers=headers)
+        finally:
+            hook.active -= 1
+
+
+@contextmanager
+def receiving() -> Iterator[Receiver]:
+    """A receiver that runs inside the block."""
+    receiver = Receiver()
+    receiver.start()
+    try:
+        yield receiver
+    finally:
+        receiver.stop()
