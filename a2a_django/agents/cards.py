@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from django.core.exceptions import ImproperlyConfigured
 from django.urls import get_script_prefix, reverse
-from rest_framework.authentication import BasicAuthentication, TokenAuthentication
-from rest_framework.permissions import AllowAny, IsAuthenticatedOrReadOnly
 
 from a2a_django.agents import registry
+from a2a_django.agents.security import security_requirements, security_schemes
 from a2a_django.conf import a2a_settings
 from a2a_django.protocol.wire import Wire
 
@@ -110,10 +109,11 @@ def build_card(agent: Agent, base: CardBase, *, streaming: bool = True, tenant: 
         card["documentationUrl"] = str(agent.documentation_url)
     if agent.icon_url:
         card["iconUrl"] = str(agent.icon_url)
-    schemes = security_schemes()
+    schemes = security_schemes(base)
     if schemes:
         card["securitySchemes"] = schemes
-        card["securityRequirements"] = [{"schemes": {name: {}}} for name in schemes]
+        if requirements := security_requirements(agent, schemes):
+            card["securityRequirements"] = requirements
     return card
 
 
@@ -163,33 +163,6 @@ def skill(item: Skill) -> Wire:
         inputModes=list(item.input_modes),
         outputModes=list(item.output_modes),
     )
-
-
-def security_schemes() -> Wire:
-    """Return the schemes of the configured authenticators by name; none when calls need no authentication.
-
-    An authentication class of a site declares its own with ``security_scheme = ("name", {...})``, where the second is a
-    SecurityScheme in ProtoJSON. Classes that declare nothing (sessions, for instance) are not for agents and left out.
-    """
-    if not demands_authentication():
-        return {}
-    return dict(scheme for scheme in map(_scheme, a2a_settings.AUTHENTICATION_CLASSES) if scheme)
-
-
-def demands_authentication() -> bool:
-    """Whether at least one of the configured permissions keeps anonymous callers from operations."""
-    return any(each not in (AllowAny, IsAuthenticatedOrReadOnly) for each in a2a_settings.PERMISSION_CLASSES)
-
-
-def _scheme(authenticator: type[Any]) -> tuple[str, Wire] | None:
-    declared: tuple[str, Wire] | None = getattr(authenticator, "security_scheme", None)
-    if declared:
-        return declared
-    if issubclass(authenticator, BasicAuthentication):
-        return "basic", {"httpAuthSecurityScheme": {"scheme": "Basic"}}
-    if issubclass(authenticator, TokenAuthentication):
-        return "token", {"httpAuthSecurityScheme": {"scheme": authenticator.keyword}}
-    return None
 
 
 def _without_empty(**members: Any) -> Wire:

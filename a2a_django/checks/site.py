@@ -96,8 +96,8 @@ def check_included(app_configs: Apps, **kwargs: Any) -> Messages:
 @register(TAG, Tags.security)
 def check_callers(app_configs: Apps, **kwargs: Any) -> Messages:
     """Check that somebody can call where only users may: W033."""
-    permissions = _classes("PERMISSION_CLASSES")
-    if permissions is None or _classes("AUTHENTICATION_CLASSES") != []:
+    permissions = classes("PERMISSION_CLASSES")
+    if permissions is None or classes("AUTHENTICATION_CLASSES") != []:
         return []
     demanding = [
         repr(agent) for agent in registry.all() if any(_wants_user(each) for __, each in permissions_of(agent))
@@ -119,7 +119,7 @@ def _wants_user(permission: Any) -> bool:
     return getattr(permission, "has_permission", None) in (IsAuthenticated.has_permission, IsAdminUser.has_permission)
 
 
-def _classes(key: str) -> list[Any] | None:
+def classes(key: str) -> list[Any] | None:
     """Return the classes of a key; None where E003 or E004 have something to say about it."""
     if not RULES[key].fits(a2a_settings.given().get(key, DEFAULTS[key])):
         return None
@@ -132,7 +132,7 @@ def _classes(key: str) -> list[Any] | None:
 @register(TAG, Tags.security, deploy=True)
 def check_open_access(app_configs: Apps, **kwargs: Any) -> Messages:
     """Check, before deployment, that not everybody may call: W040."""
-    permissions = _classes("PERMISSION_CLASSES")
+    permissions = classes("PERMISSION_CLASSES")
     if permissions is None or any(permission is not AllowAny for permission in permissions):
         return []
     return [

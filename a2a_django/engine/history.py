@@ -10,6 +10,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AnonymousUser
 
+from a2a_django.agents.callers import APPLICATION, Application
 from a2a_django.engine import snapshots
 from a2a_django.engine.database import alias
 from a2a_django.engine.snapshots import Snapshot
@@ -78,7 +79,9 @@ def references(task_ids: Sequence[str], *, agent: str, owner: str) -> list[Task]
 
 
 def user_of(pk: str) -> Any:
-    """Return the user with a primary key, an AnonymousUser when there is none (any more)."""
+    """Return the user with a primary key, an AnonymousUser when there is none (any more), or the application."""
+    if pk.startswith(APPLICATION):
+        return Application(pk.removeprefix(APPLICATION))
     user = get_user_model()._default_manager.filter(pk=pk).first() if pk else None
     return user or AnonymousUser()
 

@@ -16,7 +16,6 @@ from a2a_django.agents.cards import CardBase, build_card, configured_base, curre
 from a2a_django.protocol import codec
 
 BASE = CardBase("https://shop.example", "/a2a")
-BEARER = {"httpAuthSecurityScheme": {"description": "An API key of this site", "scheme": "Bearer"}}
 
 
 class Plain(Agent):
@@ -115,43 +114,6 @@ def test_without_streams_the_card_says_so(add: Callable[[Agent], Agent]) -> None
     assert build_card(agent, CardBase("https://x.example", "/a2a", False))["capabilities"]["streaming"] is False
     agent.streaming = False
     assert build_card(agent, BASE)["capabilities"]["streaming"] is False
-
-
-DRF = "rest_framework.authentication."
-DEMAND = "rest_framework.permissions.IsAuthenticated"
-
-
-@pytest.mark.parametrize(
-    ("authenticators", "permissions", "schemes"),
-    [
-        (["a2a_django.access.APIKeyAuthentication"], [DEMAND], {"bearer": BEARER}),
-        (["a2a_django.access.APIKeyAuthentication"], ["rest_framework.permissions.AllowAny"], None),
-        (["a2a_django.access.APIKeyAuthentication"], [], None),
-        ([], [DEMAND], None),
-        ([DRF + "SessionAuthentication"], [DEMAND], None),
-        (
-            [DRF + "BasicAuthentication", DRF + "TokenAuthentication"],
-            [DEMAND],
-            {
-                "basic": {"httpAuthSecurityScheme": {"scheme": "Basic"}},
-                "token": {"httpAuthSecurityScheme": {"scheme": "Token"}},
-            },
-        ),
-    ],
-)
-def test_security_is_what_the_site_demands(
-    add: Callable[[Agent], Agent],
-    settings: Settings,
-    authenticators: list[str],
-    permissions: list[str],
-    schemes: dict[str, Any] | None,
-) -> None:
-    settings.A2A = {"AUTHENTICATION_CLASSES": authenticators, "PERMISSION_CLASSES": permissions}
-    card = build_card(add(Plain()), BASE)
-    assert card.get("securitySchemes") == schemes
-    requirements = [{"schemes": {name: {}}} for name in schemes] if schemes else None
-    assert card.get("securityRequirements") == requirements
-    assert codec.decode("AgentCard", card) == card
 
 
 def test_an_agent_builds_its_extended_card_from_the_public_one(
