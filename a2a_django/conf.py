@@ -26,6 +26,10 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "THROTTLE_CLASSES": [],
     # Rates of the throttles of this package by their scope: {"user": "100/min", "anon": "10/min"}.
     "THROTTLE_RATES": {},
+    # Wrong credentials from one address within a minute, after which further ones are not looked at; 0: no limit.
+    "AUTH_FAILURES_PER_MINUTE": 60,
+    # The OpenID Connect issuer whose tokens ``a2a_django.access.OIDCAuthentication`` takes; see docs/access.md.
+    "OIDC": {},
     # Dotted path of a function (user, auth) -> str: whose tasks these are. None: the user's primary key.
     "OWNER_RESOLVER": None,
     # Dotted path of a function (tenant: str) -> agent slug or None. None: the tenant is the slug.
@@ -124,6 +128,8 @@ class A2ASettings:
     PERMISSION_CLASSES: Sequence[type[Any]]
     THROTTLE_CLASSES: Sequence[type[Any]]
     THROTTLE_RATES: Mapping[str, str]
+    AUTH_FAILURES_PER_MINUTE: int
+    OIDC: Mapping[str, Any]
     OWNER_RESOLVER: Callable[[Any, Any], str] | None
     TENANT_RESOLVER: Callable[[str], str | None] | None
     DEFAULT_AGENT: str | None

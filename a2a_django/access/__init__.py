@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from a2a_django.access.identity import Identity, owner_of
 from a2a_django.access.keys import APIKeyAuthentication, create_api_key
+from a2a_django.access.oidc import OIDCAuthentication
 from a2a_django.access.policy import PolicyView, authenticate, challenge_for, permit, recognise
+from a2a_django.access.scopes import HasScope
 from a2a_django.access.tenants import RESERVED_TENANTS, owner_at, resolve_agent
 from a2a_django.access.throttles import AnonThrottle, UserThrottle
 
@@ -12,7 +14,9 @@ __all__ = [
     "RESERVED_TENANTS",
     "APIKeyAuthentication",
     "AnonThrottle",
+    "HasScope",
     "Identity",
+    "OIDCAuthentication",
     "PolicyView",
     "UserThrottle",
     "authenticate",

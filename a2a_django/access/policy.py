@@ -7,7 +7,7 @@ access, and API keys that were looked up a moment ago.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -23,7 +23,9 @@ from rest_framework.permissions import AllowAny, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from a2a_django.access.identity import Identity, owner_of
+from a2a_django.access import failures
+from a2a_django.access.identity import Identity, owner_of, principal_of
+from a2a_django.access.scopes import scope_challenge
 from a2a_django.conf import a2a_settings
 from a2a_django.engine.database import patiently
 from a2a_django.protocol.errors import (
@@ -50,6 +52,11 @@ class PolicyView(APIView):
     def get_throttles(self) -> list[Any]:
         """Return the throttles of ``A2A["THROTTLE_CLASSES"]``."""
         return [make() for make in a2a_settings.THROTTLE_CLASSES]
+
+    def get_authenticate_header(self, request: Request) -> str | None:  # type: ignore[override]  # None as in the base
+        """Return the challenges of all authenticators, not only of the first: a caller may have any of them (R-089)."""
+        found = (authenticator.authenticate_header(request) for authenticator in self.get_authenticators())
+        return ", ".join(dict.fromkeys(filter(None, found))) or None
 
 
 async def authenticate(http_request: HttpRequest, view: APIView | None = None) -> Identity:
@@ -93,14 +100,18 @@ def _check(http_request: HttpRequest, view: APIView | None) -> Identity:
         view = PolicyView()
         view.setup(http_request)
     request = view.request = Request(http_request, authenticators=view.get_authenticators())
+    failures.admit(http_request)
     # Errors on the wire are English, whatever the language of the request (and people read the log).
     with translation.override("en"):
         try:
             view.perform_authentication(request)
+            request.user = principal_of(request.user, request.auth)
+            if request.successful_authenticator:
+                failures.note_good(http_request)
             view.check_permissions(request)
             view.check_throttles(request)
         except Exception as error:
-            raise _translated(error, view, request) from error
+            raise _refused(error, view, request) from error
     return Identity(request.user, owner_of(request.user, request.auth), request.auth, http_request)
 
 
@@ -109,17 +120,29 @@ def _check_permissions(identity: Identity, permissions: Any, tenant: str) -> Non
     view.setup(identity.request or HttpRequest(), tenant=tenant)
     request = view.request = Request(view.request, authenticators=view.get_authenticators())
     request.user, request.auth = identity.user, identity.auth
+    made = [(import_string(each) if isinstance(each, str) else each)() for each in permissions]
     with translation.override("en"):
-        for permission in permissions:
-            make = import_string(permission) if isinstance(permission, str) else permission
+        for permission in made:
             try:
-                allowed = make().has_permission(request, view)
+                allowed = permission.has_permission(request, view)
             except Exception as error:
-                raise _translated(error, view, request) from error
+                raise _refused(error, view, request, made) from error
             if not allowed:
+                denied: Exception = exceptions.PermissionDenied(getattr(permission, "message", None))
                 if identity.user is None or not identity.user.is_authenticated:
-                    raise UnauthenticatedError(challenge=view.get_authenticate_header(request))
-                raise PermissionDeniedError(getattr(permission, "message", None))
+                    denied = exceptions.NotAuthenticated()
+                raise _refused(denied, view, request, made)
+
+
+def _refused(error: Exception, view: APIView, request: Request, permissions: Sequence[Any] | None = None) -> Exception:
+    """Return the error of the protocol for what a class of the site raised, after a note of it."""
+    known = _translated(error, view, request)
+    user = getattr(request, "_user", None)
+    if isinstance(known, PermissionDeniedError):
+        made = view.get_permissions() if permissions is None else permissions
+        known.challenge = scope_challenge(made, getattr(request, "_auth", None))
+    failures.note(request._request, known, user)
+    return known
 
 
 def _translated(error: Exception, view: APIView, request: Request) -> Exception:

@@ -18,6 +18,7 @@ from a2a_django.conf import DEFAULTS, IMPORTS, a2a_settings
 from a2a_django.push.guard import is_entry
 
 _COUNT: Final = Rule(lambda v: is_whole(v) and v > 0, "a whole number above 0")
+_COUNT_OR_NONE: Final = Rule(lambda v: is_whole(v) and v >= 0, "a whole number, 0 for no limit")
 _SECONDS: Final = Rule(lambda v: is_number(v) and v > 0, "a number of seconds above 0")
 _SECONDS_OR_NONE: Final = Rule(lambda v: is_number(v) and v >= 0, "a number of seconds, 0 for none")
 _WHOLE_SECONDS_OR_NONE: Final = Rule(lambda v: is_whole(v) and v >= 0, "a whole number of seconds, 0 for none")
@@ -43,6 +44,8 @@ RULES: Final[dict[str, Rule]] = {
     "PERMISSION_CLASSES": _CLASSES,
     "THROTTLE_CLASSES": _CLASSES,
     "THROTTLE_RATES": _RATES,
+    "AUTH_FAILURES_PER_MINUTE": _COUNT_OR_NONE,
+    "OIDC": Rule(lambda v: isinstance(v, Mapping), "a dict"),
     "OWNER_RESOLVER": _FUNCTION,
     "TENANT_RESOLVER": _FUNCTION,
     "DEFAULT_AGENT": _TEXT,
