@@ -22,6 +22,10 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
     engine = sys.modules.get("a2a_django.engine")
     if engine is not None:
         engine.shutdown()
+    failures = sys.modules.get("a2a_django.access.failures")
+    if failures is not None:  # one test's wrong credentials must not slow down another's
+        failures.cache.clear()
+        failures.forget()
 
 
 @pytest.fixture(scope="session")

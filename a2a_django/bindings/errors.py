@@ -9,7 +9,7 @@ import logging
 from typing import Final
 
 from a2a_django.protocol.codec import dumps
-from a2a_django.protocol.errors import A2AError, InternalError, MethodNotAllowedError, UnauthenticatedError
+from a2a_django.protocol.errors import A2AError, InternalError, MethodNotAllowedError
 
 logger = logging.getLogger("a2a_django")
 
@@ -50,7 +50,7 @@ def status_text(error: A2AError) -> str:
 def headers(error: A2AError) -> dict[str, str]:
     """Return the HTTP headers that belong to an error: WWW-Authenticate, Retry-After, Allow."""
     found: dict[str, str] = {}
-    if isinstance(error, UnauthenticatedError) and error.challenge:
+    if error.challenge:
         found["WWW-Authenticate"] = error.challenge
     if isinstance(error, MethodNotAllowedError):
         found["Allow"] = ", ".join(error.allow)

@@ -38,6 +38,8 @@ class A2AError(Exception):
     default: ClassVar[str]
     #: Seconds after which the caller may try again; only errors that pass by themselves have one (D-35).
     retry_after: int | None = None
+    #: The value of WWW-Authenticate, where the answer asks for credentials or for better ones (R-089).
+    challenge: str | None = None
 
     def __init__(
         self,
@@ -195,8 +197,8 @@ class UnauthenticatedError(A2AError):
     default = "Authentication required"
 
     def __init__(self, message: str | None = None, *, challenge: str | None = None) -> None:
-        self.challenge = challenge
         super().__init__(message)
+        self.challenge = challenge
 
 
 class PermissionDeniedError(A2AError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from rest_framework.throttling import AnonRateThrottle
 from rest_framework.views import APIView
 
 from a2a_django.access import Identity, authenticate, challenge_for, create_api_key, owner_of, permit, policy
+from a2a_django.agents.callers import Application
 from a2a_django.protocol.errors import (
     A2AError,
     MethodNotFoundError,
@@ -237,9 +239,41 @@ async def test_permissions_of_a_single_agent(settings: Settings) -> None:
         assert caught.value.challenge == "Bearer"
 
 
-def test_the_challenge_is_that_of_the_first_authenticator(settings: Settings) -> None:
+def test_the_challenge_names_all_that_the_site_takes(settings: Settings) -> None:
     identity = Identity(AnonymousUser(), "")
-    use(settings, ["rest_framework.authentication.BasicAuthentication", KEYS], [])
-    assert challenge_for(identity) == 'Basic realm="api"'
+    basic = "rest_framework.authentication.BasicAuthentication"
+    use(settings, [basic, KEYS, "a2a_django.access.OIDCAuthentication"], [])
+    assert challenge_for(identity) == 'Basic realm="api", Bearer'
+    use(settings, ["rest_framework.authentication.SessionAuthentication", KEYS], [])
+    assert challenge_for(identity) == "Bearer"
     use(settings, [], [])
     assert challenge_for(identity) is None
+
+
+class OnlyCredentials(BaseAuthentication):
+    """Knows a program, and no user."""
+
+    def authenticate(self, request: Request) -> tuple[None, Any] | None:
+        client_id = request.META.get("HTTP_X_PROGRAM")
+        if client_id is None:
+            return None
+        return None, SimpleNamespace(application=SimpleNamespace(client_id=client_id) if client_id else None)
+
+
+async def test_credentials_of_a_program_are_somebody(settings: Settings) -> None:
+    """They must not fall in with the anonymous, nor with a user whose key they resemble."""
+    use(settings, [HERE + "OnlyCredentials"], [DEMAND])
+    identity = await authenticate(request(**{"X-Program": "5"}))
+    assert (identity.owner, identity.user) == ("app:5", Application("5"))
+    assert not identity.user.has_perm("auth.add_user")
+    with pytest.raises(UnauthenticatedError):
+        await authenticate(request())
+    use(settings, [HERE + "OnlyCredentials"], [ALLOW])
+    with pytest.raises(ImproperlyConfigured, match="OWNER_RESOLVER"):
+        await authenticate(request(**{"X-Program": ""}))
+    use(settings, [HERE + "OnlyCredentials"], [ALLOW], OWNER_RESOLVER=HERE + "team_of")
+    assert (await authenticate(request(**{"X-Program": ""}))).owner == "team"
+
+
+def team_of(user: Any, auth: Any) -> str:
+    return "team"

@@ -10,7 +10,7 @@ import grpc
 from google.protobuf import json_format
 from google.rpc import error_details_pb2, status_pb2
 
-from a2a_django.protocol.errors import A2AError, UnauthenticatedError
+from a2a_django.protocol.errors import A2AError
 
 DETAILS: Final = "grpc-status-details-bin"
 CHALLENGE: Final = "www-authenticate"
@@ -31,7 +31,7 @@ def status_of(error: A2AError) -> tuple[grpc.StatusCode, str, Metadata]:
     code = grpc.StatusCode[error.grpc_status]
     message = _cut(error.message)
     trailing: list[tuple[str, str | bytes]] = [(DETAILS, _details(code.value[0], message, error.details()))]
-    if isinstance(error, UnauthenticatedError) and error.challenge:
+    if error.challenge:
         trailing.append((CHALLENGE, error.challenge))
     return code, message, trailing
 
