@@ -10,6 +10,7 @@ from django.core.checks import Tags, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connections, router
 from django.urls import NoReverseMatch, reverse
+from django.utils.module_loading import import_string
 from rest_framework.permissions import AllowAny, IsAdminUser, IsAuthenticated
 
 from a2a_django.agents import registry
@@ -127,6 +128,39 @@ def classes(key: str) -> list[Any] | None:
         return list(getattr(a2a_settings, key))
     except ImproperlyConfigured:
         return None
+
+
+@register(TAG, Tags.urls)
+def check_middleware(app_configs: Apps, **kwargs: Any) -> Messages:
+    """Check that no middleware of the site waits for calls that the consumers answer without it: W034."""
+    from a2a_django.bindings.consumers.site import unseen_middleware
+
+    try:
+        unseen = unseen_middleware()
+    except ImportError:  # Django has its own words for it
+        return []
+    if not unseen or not _has_consumers():
+        return []
+    return [
+        Warning(
+            f"Calls of the agents do not pass through this middleware: {', '.join(unseen)}.",
+            hint="The consumers of a2a_django.asgi answer without it. What calls need of it can go around the ASGI "
+            "application as ASGI middleware; or use Django's get_asgi_application. If they need nothing of it, silence "
+            "this check.",
+            id="a2a_django.W034",
+        )
+    ]
+
+
+def _has_consumers() -> bool:
+    """Return whether ASGI_APPLICATION is the consumers' application, or a router of Channels that hands HTTP to it."""
+    from a2a_django.bindings.consumers.application import Application
+
+    try:
+        found = import_string(getattr(settings, "ASGI_APPLICATION", None) or "")
+    except Exception:  # code of the site; who serves it will see what is wrong
+        return False
+    return isinstance(getattr(found, "application_mapping", {}).get("http", found), Application)
 
 
 @register(TAG, Tags.security, deploy=True)

@@ -92,6 +92,55 @@ def test_w032_addresses_that_are_not_included(settings: Settings) -> None:
     assert found() == {}
 
 
+OWN = "tests.checks.middleware"
+ASGI = "tests.checks.applications"
+
+
+@pytest.mark.parametrize(
+    ("middleware", "wrong"),
+    [
+        ("django.middleware.locale.LocaleMiddleware", False),
+        ("django.middleware.gzip.GZipMiddleware", False),
+        (f"{OWN}.stamped", True),
+        (f"{OWN}.Counting", True),
+        (f"{OWN}.SameSecurity", False),
+        (f"{OWN}.OtherSecurity", True),
+        (f"{OWN}.OtherHeaders", True),
+        (f"{OWN}.OwnSession", False),
+        (f"{OWN}.OwnSessionCookie", True),
+        (f"{OWN}.OwnUser", False),
+        (f"{OWN}.is_not_there", False),
+    ],
+)
+def test_w034_middleware_without_part(settings: Settings, middleware: str, wrong: bool) -> None:
+    assert "W034" not in found()
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, middleware]
+    assert ("W034" in found()) is wrong
+    if wrong:
+        message = found()["W034"]
+        assert message.msg.endswith(f" this middleware: {middleware}.")
+        settings.SILENCED_SYSTEM_CHECKS = ["a2a_django.W034"]
+        assert message.is_silenced()
+
+
+@pytest.mark.parametrize(
+    ("application", "wrong"),
+    [
+        (f"{ASGI}.consumers", True),
+        (f"{ASGI}.routed", True),
+        (f"{ASGI}.routed_elsewhere", False),
+        (f"{ASGI}.django", False),
+        (f"{ASGI}.is_not_there", False),
+        ("tests.checks.broken.application", False),
+        (None, False),
+    ],
+)
+def test_w034_is_about_the_consumers(settings: Settings, application: str | None, wrong: bool) -> None:
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, f"{OWN}.stamped"]
+    settings.ASGI_APPLICATION = application
+    assert ("W034" in found()) is wrong
+
+
 class Anew(IsAuthenticated):
     def has_permission(self, request: Any, view: Any) -> bool:
         """Let everybody in."""

@@ -129,6 +129,20 @@ def visit_of(scope: Scope, headers: Mapping[str, str]) -> Visit | None:
     return found
 
 
+#: The middleware that the consumers know.
+KNOWN = (SecurityMiddleware, CommonMiddleware, XFrameOptionsMiddleware, SessionMiddleware, AuthenticationMiddleware)
+#: By what a middleware takes part in a request.
+HOOKS = (
+    "process_request",
+    "process_view",
+    "process_exception",
+    "process_template_response",
+    "process_response",
+    "__call__",
+    "__acall__",
+)
+
+
 class _Rules:
     """The settings that decide."""
 
@@ -165,16 +179,9 @@ class _Rules:
 
 def _middleware() -> Iterator[Any]:
     """The middleware of the site that is Django's own, or made of it."""
-    known = (
-        SecurityMiddleware,
-        CommonMiddleware,
-        XFrameOptionsMiddleware,
-        SessionMiddleware,
-        AuthenticationMiddleware,
-    )
     for path in settings.MIDDLEWARE:
         found = import_string(path)
-        if isinstance(found, type) and issubclass(found, known):
+        if isinstance(found, type) and issubclass(found, KNOWN):
             yield found(_no_response)
 
 
@@ -189,6 +196,29 @@ def _same(kind: type, known: type, method: str) -> bool:
 
 def _no_response(request: HttpRequest) -> HttpResponse:
     return HttpResponse()
+
+
+def unseen_middleware() -> list[str]:
+    """Return the paths of the site's middleware that is not Django's and does something that the consumers leave out.
+
+    Raises ``ImportError`` for a path that names nothing.
+    """
+    paths = [path for path in settings.MIDDLEWARE if not path.startswith("django.")]
+    return [path for path in paths if not _is_seen(import_string(path))]
+
+
+def _is_seen(found: Any) -> bool:
+    """Return whether the consumers do all that a middleware does.
+
+    It is one of Django's that they know and changes nothing of it, but for how a session or a user is found.
+    """
+    if not isinstance(found, type):
+        return False
+    for known in KNOWN:
+        if issubclass(found, known):
+            left = HOOKS[1:] if issubclass(known, SessionMiddleware | AuthenticationMiddleware) else HOOKS
+            return all(getattr(found, hook, None) is getattr(known, hook, None) for hook in left)
+    return False
 
 
 def _deciding() -> Iterator[str]:
