@@ -220,11 +220,11 @@ async def when(condition: Callable[[], Any]) -> None:
             await asyncio.sleep(0)
 
 
-async def quiet() -> None:
-    """Wait until this process runs nothing, and nothing counts as running."""
+async def quiet(*, coming: int = 0) -> None:
+    """Wait until this process runs nothing, and nothing counts as running but ``coming`` messages being taken in."""
     runner = engine.get().runner
     await when(lambda: not runner._runs and not runner._background)
-    await when(lambda: not runner.quota._taken and not runner._coming)
+    await when(lambda: sum(runner.quota._taken.values()) == runner._coming == coming)
 
 
 def row(task_id: str) -> Task:

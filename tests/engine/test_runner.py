@@ -492,10 +492,10 @@ async def test_a_message_that_had_its_turn_before_its_sender_began_to_read(
     assert await asyncio.to_thread(heard.wait, 10)
     go.set()
     await when(lambda: len(agent_calls) == 2)
-    await quiet()
+    await quiet(coming=1)
     if runs == 3:
         await send(agent, "three", task_id=task["id"])
-        await quiet()
+        await quiet(coming=1)
     release.set()
     answer = await second
     if kind == "blocking":
