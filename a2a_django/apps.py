@@ -17,6 +17,7 @@ class A2ADjangoConfig(AppConfig):
     def ready(self) -> None:
         """Register checks and receivers, then import every app's ``agents.py``."""
         from a2a_django import checks, receivers  # noqa: F401
-        from a2a_django.agents import registry
+        from a2a_django.agents import directory, registry
 
+        directory.connect()
         registry.discover()

@@ -36,6 +36,8 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "TENANT_RESOLVER": None,
     # Slug of the agent that answers requests without a tenant; may be left out with one agent.
     "DEFAULT_AGENT": None,
+    # Seconds after which a process looks again which agents are switched off or renamed in the database.
+    "AGENT_CACHE_SECONDS": 5,
     # Largest request body in bytes, in every binding.
     "MAX_BODY_BYTES": 10 * 1024 * 1024,
     # Seconds a run may be silent towards the database before another process may take its task.
@@ -133,6 +135,7 @@ class A2ASettings:
     OWNER_RESOLVER: Callable[[Any, Any], str] | None
     TENANT_RESOLVER: Callable[[str], str | None] | None
     DEFAULT_AGENT: str | None
+    AGENT_CACHE_SECONDS: float
     MAX_BODY_BYTES: int
     LEASE_SECONDS: float
     BLOCKING_SECONDS: float

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import sys
@@ -10,6 +11,8 @@ from collections.abc import Iterator
 import pytest
 from asgiref.sync import SyncToAsync
 from django.db import connections
+
+from a2a_django.agents.directory import Directory, directory
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -26,6 +29,17 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
     if failures is not None:  # one test's wrong credentials must not slow down another's
         failures.cache.clear()
         failures.forget()
+
+
+@pytest.fixture(autouse=True)
+def agents_as_their_code_has_them() -> Iterator[None]:
+    """Let nobody ask the database about agents, so that tests without one can look at cards. A test that saves an
+    ``AgentSetting`` has it read again."""
+    known = Directory()
+    known._known, known._until = True, math.inf
+    directory.__dict__.update(known.__dict__)
+    yield
+    directory.__dict__.update(known.__dict__)
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from a2a_django.access.keys import APIKeyAuthentication, create_api_key
 from a2a_django.access.oidc import OIDCAuthentication
 from a2a_django.access.policy import PolicyView, authenticate, challenge_for, permit, recognise
 from a2a_django.access.scopes import HasScope
-from a2a_django.access.tenants import RESERVED_TENANTS, owner_at, resolve_agent
+from a2a_django.access.tenants import RESERVED_TENANTS, default_agent, owner_at, resolve_agent
 from a2a_django.access.throttles import AnonThrottle, UserThrottle
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "authenticate",
     "challenge_for",
     "create_api_key",
+    "default_agent",
     "owner_at",
     "owner_of",
     "permit",

@@ -13,6 +13,7 @@ from asgiref.sync import sync_to_async
 from django.db import close_old_connections
 
 from a2a_django.agents import registry
+from a2a_django.agents.directory import directory
 from a2a_django.conf import a2a_settings
 from a2a_django.models.fields import key_of
 from a2a_django.protocol.errors import InvalidParamsError, MethodNotFoundError
@@ -46,19 +47,27 @@ async def resolve_agent(tenant: str, *, in_path: bool) -> Agent:
     """Return the agent for a tenant; for "" the site's default agent.
 
     An unknown tenant is a ``MethodNotFoundError`` (404, as any unknown path) where it stands in the path, and an
-    ``InvalidParamsError`` on ``tenant`` where it is a field. Without tenant on a site that has several agents and no
-    default one: ``InvalidParamsError``.
+    ``InvalidParamsError`` on ``tenant`` where it is a field; so is that of an agent which is switched off in the
+    database. Without tenant on a site that has several agents and no default one: ``InvalidParamsError``.
     """
     if not tenant:
-        agent = registry.default()
+        agent = await default_agent()
         if agent is None:
             raise InvalidParamsError.of("tenant", "required, this site has no default agent")
         return agent
+    await directory.refresh()
     slug = None if tenant in RESERVED_TENANTS else await _slug_of(tenant)
     agent = registry.get(slug) if slug else None
-    if agent is None:
+    if agent is None or not directory.has(agent):
         raise MethodNotFoundError() if in_path else InvalidParamsError.of("tenant", "unknown")
     return agent
+
+
+async def default_agent() -> Agent | None:
+    """Return the agent that answers requests without a tenant; None when there is none, or when it is switched off."""
+    await directory.refresh()
+    agent = registry.default()
+    return agent if agent is not None and directory.has(agent) else None
 
 
 async def _slug_of(tenant: str) -> str | None:

@@ -97,8 +97,9 @@ class Agent:
         ``changes`` are attributes of the agent (``skills=[...]``, ``description=...``).
         """
         from a2a_django.agents.cards import build_card, current_base
+        from a2a_django.agents.directory import directory
 
-        other = copy.copy(self)
+        other = copy.copy(directory.presented(self))
         for key, value in changes.items():
             if not hasattr(type(self), key):
                 raise TypeError(f"An agent has no attribute {key!r}")

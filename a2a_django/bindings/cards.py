@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from a2a_django.access import resolve_agent
-from a2a_django.agents import registry
+from a2a_django.access import default_agent, resolve_agent
 from a2a_django.agents.cards import CardBase, build_card
+from a2a_django.agents.directory import directory
 from a2a_django.bindings import documents
 from a2a_django.bindings.http import Answer
 from a2a_django.protocol import codec
@@ -20,9 +20,9 @@ async def handle(method: str, tenant: str, headers: Mapping[str, str], base: Car
     """
 
     async def card() -> bytes:
-        agent = await resolve_agent(tenant, in_path=True) if tenant else registry.default()
+        agent = await (resolve_agent(tenant, in_path=True) if tenant else default_agent())
         if agent is None:
             raise MethodNotFoundError("This site has no default agent")
-        return codec.dumps(build_card(agent, base, tenant=tenant or None)).encode("ascii")
+        return codec.dumps(build_card(directory.presented(agent), base, tenant=tenant or None)).encode("ascii")
 
     return await documents.answer(method, headers, card)

@@ -1,6 +1,6 @@
 """What the public documents of a site share: their verbs, and that nobody fetches twice what has not changed (D-26).
 
-They come from code and settings, which are as old as the process.
+They come from code and settings, which are as old as the process, and what the database says of the agents.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Final
 
 from django.utils.http import http_date, parse_etags, parse_http_date_safe
 
+from a2a_django.agents.directory import directory
 from a2a_django.bindings import rest
 from a2a_django.bindings.http import JSON, Answer
 from a2a_django.conf import a2a_settings
@@ -40,12 +41,16 @@ async def answer(method: str, headers: Mapping[str, str], make: Callable[[], Awa
     return found
 
 
+def _changed() -> int:
+    return max(STARTED, directory.changed_at)
+
+
 def _cacheable(body: bytes, headers: Mapping[str, str]) -> Answer:
     found = {
         "Content-Type": JSON,
         "Cache-Control": f"public, max-age={a2a_settings.CARD_MAX_AGE}",
         "ETag": f'"{hashlib.sha256(body).hexdigest()[:32]}"',
-        "Last-Modified": http_date(STARTED),
+        "Last-Modified": http_date(_changed()),
     }
     if _is_fresh(headers, found["ETag"]):
         del found["Content-Type"]
@@ -61,4 +66,4 @@ def _is_fresh(headers: Mapping[str, str], etag: str) -> bool:
         return "*" in known or etag in known
     since = headers.get("if-modified-since")
     moment = parse_http_date_safe(since) if since else None
-    return moment is not None and moment >= STARTED
+    return moment is not None and moment >= _changed()

@@ -17,6 +17,53 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
+            name="AgentSetting",
+            fields=[
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                (
+                    "slug",
+                    models.CharField(
+                        help_text="The slug of an agent of this site.",
+                        max_length=100,
+                        unique=True,
+                        verbose_name="agent",
+                    ),
+                ),
+                (
+                    "enabled",
+                    models.BooleanField(
+                        default=True,
+                        help_text="An agent that is not enabled is unknown to callers.",
+                        verbose_name="enabled",
+                    ),
+                ),
+                (
+                    "name",
+                    models.CharField(
+                        blank=True,
+                        default="",
+                        help_text="Shown to callers; empty: as the code has it.",
+                        max_length=200,
+                        verbose_name="name",
+                    ),
+                ),
+                (
+                    "description",
+                    models.TextField(
+                        blank=True,
+                        default="",
+                        help_text="Shown to callers; empty: as the code has it.",
+                        verbose_name="description",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "agent setting",
+                "verbose_name_plural": "agent settings",
+                "ordering": ["slug"],
+            },
+        ),
+        migrations.CreateModel(
             name="APIKey",
             fields=[
                 ("id", models.BigAutoField(primary_key=True, serialize=False)),
