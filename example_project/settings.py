@@ -88,6 +88,12 @@ USE_TZ = True
 
 STATIC_URL = "static/"
 
+# What agents of other sites have to send to /notifications/: the token that was registered with the webhook, or a token
+# signed with one of the keys that the other site publishes, or both.
+# Production: a secret of your own.
+SHOP_WEBHOOK_TOKEN = os.environ.get("EXAMPLE_WEBHOOK_TOKEN", "the-example-sites-token-is-public")
+SHOP_WEBHOOK_JWKS_URL = os.environ.get("EXAMPLE_WEBHOOK_JWKS_URL", "")
+
 A2A: dict[str, Any] = {
     # Anybody may talk to the order desk. Production: leave both lines out. Then callers need an API key, made with
     # `manage.py a2a_key USERNAME`; or list the REST framework classes that your site has already.

@@ -5,10 +5,11 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import include, path
 
-from example_project.shop.views import front_page
+from example_project.shop.views import front_page, notifications
 
 urlpatterns = [
     path("", front_page, name="front-page"),
+    path("notifications/", notifications, name="notifications"),
     path("admin/", admin.site.urls),
     path("", include("a2a_django.urls")),
 ]

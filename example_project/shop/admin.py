@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from example_project.shop.models import Order, OrderLine, Product, Stocktake
+from example_project.shop.models import Notification, Order, OrderLine, Product, Stocktake
 
 
 @admin.register(Product)
@@ -31,3 +31,10 @@ class StocktakeAdmin(admin.ModelAdmin):
     list_display = ["started_at", "outcome", "products", "ended_at"]
     list_filter = ["outcome"]
     readonly_fields = ["task_id", "outcome", "products", "started_at", "ended_at"]
+
+
+@admin.register(Notification)
+class NotificationAdmin(admin.ModelAdmin):
+    list_display = ["received_at", "kind", "task_id"]
+    list_filter = ["kind"]
+    readonly_fields = ["task_id", "kind", "event", "received_at"]

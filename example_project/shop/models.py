@@ -88,3 +88,25 @@ class Stocktake(models.Model):
 
     def __str__(self) -> str:
         return f"{self.started_at:%Y-%m-%d %H:%M} ({self.get_outcome_display()})"
+
+
+class Notification(models.Model):
+    """What an agent of another site told this one about a task."""
+
+    #: So many are kept.
+    LATEST = 50
+
+    # Of the body: notifications are delivered at least once, and the same one is no news.
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    task_id = models.CharField(_("task"), max_length=1024, blank=True)
+    kind = models.CharField(_("kind"), max_length=20)
+    event = models.JSONField(_("event"))
+    received_at = models.DateTimeField(_("received"), auto_now_add=True)
+
+    class Meta:
+        verbose_name = _("notification")
+        verbose_name_plural = _("notifications")
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.task_id}"
