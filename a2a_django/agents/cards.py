@@ -134,7 +134,7 @@ def capabilities(agent: Agent, *, streaming: bool) -> Wire:
     """Return what the agent can do. The three booleans have presence, so they are always said (R-012)."""
     found: Wire = {
         "streaming": bool(agent.streaming and streaming),
-        "pushNotifications": False,  # not served yet, whatever the agent would like (W031 says so)
+        "pushNotifications": bool(agent.push_notifications),
     }
     if agent.extensions:
         found["extensions"] = [

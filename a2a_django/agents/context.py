@@ -108,6 +108,12 @@ class BaseContext:
         """The media types the caller would like to get; empty: it did not say (R-040)."""
         return tuple(self._handle.request.get("acceptedOutputModes", ()))
 
+    @property
+    def traceparent(self) -> str:
+        """The W3C trace context that the request came with, "" without; pass it on to what the agent calls."""
+        found: str = self._handle.request.get("traceparent", "")
+        return found
+
     @cached_property
     def history(self) -> list[a2a_pb2.Message]:
         """The task's messages up to the current one, oldest first, the current one last."""

@@ -13,7 +13,7 @@ from a2a_django.bindings.http import Exchange
 from a2a_django.conf import a2a_settings
 from a2a_django.operations import Operation
 from a2a_django.operations.context import CallContext
-from a2a_django.protocol import extensions, versions
+from a2a_django.protocol import extensions, tracing, versions
 from a2a_django.protocol.errors import InvalidParamsError, UnauthenticatedError
 from a2a_django.protocol.wire import Wire
 
@@ -72,6 +72,7 @@ async def context(
         binding=binding,
         streaming=exchange.streaming,
         base=exchange.base,
+        traceparent=tracing.parse(exchange.headers.get(tracing.NAME, "")),
     )
 
 

@@ -61,21 +61,6 @@ def check_streaming(app_configs: Apps, **kwargs: Any) -> Messages:
     ]
 
 
-@register(TAG, Tags.models)
-def check_push(app_configs: Apps, **kwargs: Any) -> Messages:
-    """Check that no agent offers push notifications, which this version does not serve: W031."""
-    wanting = [str(agent.name) for agent in registry.all() if agent.push_notifications]
-    if not wanting:
-        return []
-    return [
-        Warning(
-            f"Agents offer push notifications ({', '.join(wanting)}), but this version does not send any.",
-            hint="Leave push_notifications at False; the card says so in any case.",
-            id="a2a_django.W031",
-        )
-    ]
-
-
 @register(TAG, Tags.urls)
 def check_included(app_configs: Apps, **kwargs: Any) -> Messages:
     """Check that the site has the addresses of the protocol: W032."""

@@ -1,27 +1,21 @@
 """A page of ListTasks: keyset paging over a covering index, totals from tallies (Spec 3.1.4, D-21).
 
-The page token is the place of the last task of the page (its status time and id), signed together with the caller and
-the filters it belongs to, so that a token cannot be made up, changed, or used on another list.
+The page token is the place of the last task of the page (its status time and id), signed (``engine.tokens``).
 """
 
 from __future__ import annotations
 
-import base64
 import datetime as dt
-import hashlib
-import hmac
 import struct
 from dataclasses import dataclass
 
-from django.conf import settings
 from django.db.models import QuerySet, Sum
 
-from a2a_django.engine import snapshots
+from a2a_django.engine import snapshots, tokens
 from a2a_django.engine.database import alias
 from a2a_django.models import Task, TaskTally
 from a2a_django.models.fields import key_of
 from a2a_django.protocol import wire
-from a2a_django.protocol.errors import InvalidParamsError
 from a2a_django.protocol.states import TERMINAL, TaskState
 
 DEFAULT_PAGE = 50
@@ -29,7 +23,6 @@ DEFAULT_PAGE = 50
 OPEN = sorted(state.value for state in TaskState if state not in TERMINAL)
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _MICRO = dt.timedelta(microseconds=1)
-_SIGNATURE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,33 +84,17 @@ def total(query: Query) -> int:
     return ended if query.state else ended + matching(query).filter(state__in=OPEN).count()
 
 
-def _signature(query: Query, body: bytes) -> bytes:
-    scope = "\0".join(
-        (query.agent, query.owner, query.context_id, query.state, query.after.isoformat() if query.after else "")
-    )
-    key = hashlib.sha256(b"a2a_django.page_token" + settings.SECRET_KEY.encode()).digest()
-    return hmac.new(key, body + scope.encode(), hashlib.sha256).digest()[:_SIGNATURE]
+def _scope(query: Query) -> tokens.Scope:
+    after = query.after.isoformat() if query.after else ""
+    return ("tasks", query.agent, query.owner, query.context_id, query.state, after)
 
 
 def write_token(query: Query, moment: dt.datetime, task_id: str) -> str:
     """Return the token of the page that begins after a task."""
-    body = struct.pack(">q", (moment - _EPOCH) // _MICRO) + task_id.encode()
-    return base64.urlsafe_b64encode(_signature(query, body) + body).decode().rstrip("=")
+    return tokens.write(_scope(query), struct.pack(">q", (moment - _EPOCH) // _MICRO) + task_id.encode())
 
 
 def read_token(query: Query) -> tuple[dt.datetime, str]:
     """Return the place that a token stands for. Raises ``InvalidParamsError``."""
-    wrong = InvalidParamsError.of("page_token", "is not a token of this list")
-    token = query.page_token
-    if len(token) > 200 or not token.isascii():
-        raise wrong
-    try:
-        raw = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
-    except ValueError:
-        raise wrong from None
-    given, body = raw[:_SIGNATURE], raw[_SIGNATURE:]
-    if base64.urlsafe_b64encode(raw).decode().rstrip("=") != token or len(body) <= 8:
-        raise wrong
-    if not hmac.compare_digest(given, _signature(query, body)):
-        raise wrong
-    return _EPOCH + struct.unpack(">q", body[:8])[0] * _MICRO, body[8:].decode()
+    place = tokens.read(_scope(query), query.page_token)
+    return _EPOCH + struct.unpack(">q", place[:8])[0] * _MICRO, place[8:].decode()

@@ -40,10 +40,10 @@ OPERATIONS: dict[str, Operation] = {
         Operation("ListTasks", "ListTasksRequest", tasks.list_tasks),
         Operation("CancelTask", "CancelTaskRequest", tasks.cancel_task),
         Operation("SubscribeToTask", "SubscribeToTaskRequest", tasks.subscribe_to_task, streaming=True),
-        Operation("CreateTaskPushNotificationConfig", "TaskPushNotificationConfig", push.refuse),
-        Operation("GetTaskPushNotificationConfig", "GetTaskPushNotificationConfigRequest", push.refuse),
-        Operation("ListTaskPushNotificationConfigs", "ListTaskPushNotificationConfigsRequest", push.refuse),
-        Operation("DeleteTaskPushNotificationConfig", "DeleteTaskPushNotificationConfigRequest", push.refuse),
+        Operation("CreateTaskPushNotificationConfig", "TaskPushNotificationConfig", push.create_config),
+        Operation("GetTaskPushNotificationConfig", "GetTaskPushNotificationConfigRequest", push.get_config),
+        Operation("ListTaskPushNotificationConfigs", "ListTaskPushNotificationConfigsRequest", push.list_configs),
+        Operation("DeleteTaskPushNotificationConfig", "DeleteTaskPushNotificationConfigRequest", push.delete_config),
         Operation("GetExtendedAgentCard", "GetExtendedAgentCardRequest", cards.get_extended_agent_card),
     )
 }

@@ -22,6 +22,8 @@ class CallContext:
     binding: str
     streaming: bool
     base: CardBase
+    #: The W3C trace context that the request came with, "" without.
+    traceparent: str = ""
 
     def activated(self) -> tuple[str, ...]:
         """Return the extensions that were asked for and that the agent offers (R-229, D-11)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from a2a_django import engine
@@ -17,12 +17,12 @@ from a2a_django.models import Task
 from a2a_django.models.fields import key_of, uuid7
 from a2a_django.operations import media
 from a2a_django.operations.context import CallContext
+from a2a_django.operations.push import inline_config
 from a2a_django.operations.streams import EventStream
 from a2a_django.operations.turns import Turn, folded, settled
 from a2a_django.protocol import wire
 from a2a_django.protocol.errors import (
     InvalidParamsError,
-    PushNotificationNotSupportedError,
     TaskNotFoundError,
     UnsupportedOperationError,
 )
@@ -103,12 +103,11 @@ async def _start(call: CallContext, request: Wire) -> Started | Reply:
     configuration = request.get("configuration", {})
     if message["role"] != "ROLE_USER":
         raise InvalidParamsError.of("message.role", "has to be ROLE_USER in a request")
-    if "taskPushNotificationConfig" in configuration:
-        raise PushNotificationNotSupportedError()
     if len(message["parts"]) > a2a_settings.MAX_PARTS:
         raise InvalidParamsError.of("message.parts", f"at most {a2a_settings.MAX_PARTS} parts")
     media.check_parts(call.agent, message["parts"])
-    incoming = Incoming(message, _asked_for(call, request, configuration))
+    push = await inline_config(call, configuration)
+    incoming = Incoming(message, _asked_for(call, request, configuration), push)
     history_length = configuration.get("historyLength")
     with engine.get().runner.room(call.owner) as begun:
         if message.get("taskId"):
@@ -125,6 +124,8 @@ def _asked_for(call: CallContext, request: Wire, configuration: Wire) -> Wire:
         asked["extensions"] = list(extensions)
     if modes := configuration.get("acceptedOutputModes"):
         asked["acceptedOutputModes"] = modes
+    if call.traceparent:
+        asked["traceparent"] = call.traceparent
     return asked
 
 
@@ -202,7 +203,7 @@ async def _continue(call: CallContext, incoming: Incoming, history_length: int |
     """A message to a task that exists (R-116 to R-119)."""
     here = engine.get()
     task_id = incoming.wire["taskId"]
-    incoming = Incoming(incoming.wire, {**incoming.request, "user": call.user_pk()})
+    incoming = replace(incoming, request={**incoming.request, "user": call.user_pk()})
     reader = here.feed.reader(task_id)
     try:
         job = AcceptMessage(

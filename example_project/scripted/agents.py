@@ -25,10 +25,11 @@ SECRET: Final = "secret-7f3a at /srv/app/agent.py"  # noqa: S105 - what must nev
 #: What the card promises, by the setting SCRIPTED_VARIANT.
 VARIANTS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
     {
-        "main": {"streaming": True, "extended_agent_card": True},
-        "plain": {"streaming": False, "extended_agent_card": False},
+        "main": {"streaming": True, "push_notifications": True, "extended_agent_card": True},
+        "plain": {"streaming": False, "push_notifications": False, "extended_agent_card": False},
         "strict": {
             "streaming": True,
+            "push_notifications": True,
             "extended_agent_card": True,
             "extensions": [
                 Extension("https://e.example/ext/a/v1", "Has to be asked for", required=True),
@@ -36,7 +37,7 @@ VARIANTS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
             ],
         },
         # For processes that are killed: what was at work there is begun again.
-        "lasting": {"streaming": True, "extended_agent_card": True, "max_attempts": 3},
+        "lasting": {"streaming": True, "push_notifications": True, "extended_agent_card": True, "max_attempts": 3},
     }
 )
 

@@ -1,8 +1,8 @@
 """The example site as the acceptance tests need it: one scripted agent, two users with API keys, no debugging.
 
-EXAMPLE_VARIANT chooses what the card promises: "main" everything, "plain" neither streams nor an extended card,
-"strict" a required extension and an extended card that nobody gets, "lasting" what "main" does; its runs are begun
-again when their process dies.
+EXAMPLE_VARIANT chooses what the card promises: "main" everything, "plain" neither streams nor webhooks nor an extended
+card, "strict" a required extension, an extended card that nobody gets, and webhooks at public addresses only, "lasting"
+what "main" does; its runs are begun again when their process dies.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ SCRIPTED_VARIANT = os.environ.get("EXAMPLE_VARIANT", "main")
 A2A = {
     "BASE_URL": os.environ.get("EXAMPLE_BASE_URL") or None,
     "GRPC_URL": os.environ.get("EXAMPLE_GRPC_URL") or None,
+    # Where the tests receive what webhooks are told.
+    "WEBHOOK_ALLOWED_HOSTS": [] if SCRIPTED_VARIANT == "strict" else ["127.0.0.1", "localhost"],
 }
 
 # A faulty answer of the package has to be seen in the log of the server, whatever DEBUG says.

@@ -21,6 +21,7 @@ class OrderDesk(Agent):
     version = "1.0"
     input_modes = ["text/plain"]
     output_modes = ["text/plain", "application/json"]
+    push_notifications = True
     skills = [
         Skill(
             "order-status",

@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 from tests.acceptance import deselected
+from tests.acceptance.restarts import Restarts
 from tests.acceptance.servers import Plan, Running, running
 from tests.live import ROOT, LiveError
 
@@ -52,7 +53,7 @@ def main() -> int:
 
 
 def run(plan: Plan, blackbox: Path, folder: Path, rest: list[str], *, everything: bool) -> int:
-    with running(plan, folder) as servers:
+    with running(plan, folder) as servers, Restarts(servers.asgi["main"], folder / "restart") as restarts:
         command = [
             sys.executable,
             "-m",
@@ -70,7 +71,7 @@ def run(plan: Plan, blackbox: Path, folder: Path, rest: list[str], *, everything
             command += [f"--deselect={case}" for case in deselected.cases(plan.server)]
         command += rest
         print(f"== acceptance: {plan}", flush=True)
-        found = environment(servers, plan, folder)
+        found = environment(servers, plan, folder) | {"A2A_SERVER_RESTART": restarts.command}
         code = subprocess.run(command, cwd=blackbox.parent, env=found, check=False).returncode
         if code:
             for log in servers.logs():

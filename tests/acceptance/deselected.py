@@ -4,18 +4,12 @@ from __future__ import annotations
 
 #: Marks of features that come with later issues.
 MARKS = {
-    "push": "webhooks are a later issue; the card says pushNotifications false",
+    "push": "nobody sends to webhooks yet",
     "v03": "protocol 0.3 is a later issue; the card offers no 0.3 interface",
-    "restart": "needs a server that is killed and started again, which the runner does not do yet",
 }
 
 #: Marks of the cases that need more than one process; with ``--cluster`` these are run, without it all others.
 CLUSTER_MARKS = ("grpc", "cluster")
-
-#: Single cases, by the beginning of their node id.
-CASES = {
-    "test_scoping.py::test_b129_running_tasks_are_scoped_too": "lists push configs beside its own subject",
-}
 
 #: Cases that a server decides before the application sees the request.
 SERVER_CASES = {
@@ -35,4 +29,4 @@ def marks(cluster: bool) -> str:
 
 def cases(server: str) -> list[str]:
     """Return the node ids that are not run under the server."""
-    return [*CASES, *SERVER_CASES.get(server, {})]
+    return list(SERVER_CASES.get(server, {}))

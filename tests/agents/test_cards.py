@@ -86,6 +86,7 @@ def test_a_rich_card_is_canonical(add: Callable[[Agent], Agent]) -> None:
     assert card["provider"] == {"organization": "Shop", "url": "https://shop.example"}
     assert card["documentationUrl"] == "https://shop.example/docs"
     assert card["iconUrl"] == "https://shop.example/icon.png"
+    assert card["capabilities"]["pushNotifications"] is True
     assert card["capabilities"]["extensions"] == [
         {"uri": "https://e.example/a", "description": "A", "required": True, "params": {"n": 1}},
         {"uri": "https://e.example/b"},

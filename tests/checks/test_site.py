@@ -48,12 +48,6 @@ def test_w030_streams_without_asgi(settings: Settings, monkeypatch: pytest.Monke
     assert found() == {}
 
 
-def test_w031_push_is_not_served(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "_agents", {})
-    registry.add(Good(streaming=False, push_notifications=True))
-    assert set(found()) == {"W031"}
-
-
 def test_w040_open_access_before_deployment(settings: Settings) -> None:
     settings.A2A = {"PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"]}
     assert found() == {}
@@ -178,7 +172,6 @@ def test_w033_users_for_one_agent(settings: Settings) -> None:
 
 def test_names_of_agents_may_be_translated(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_agents", {})
-    registry.add(Good(name=gettext_lazy("Good"), push_notifications=True))
+    registry.add(Good(name=gettext_lazy("Good")))
     settings.ASGI_APPLICATION = None
     assert "(Good)" in found()["W030"].msg
-    assert "(Good)" in found()["W031"].msg

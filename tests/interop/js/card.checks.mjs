@@ -21,7 +21,7 @@ check('the resolver reads the whole card', async (site) => {
   assert(http.every((one) => one.url.startsWith(site.urls.main)));
   assert.equal(grpc.url, site.targets.main);
   const { streaming, pushNotifications, extendedAgentCard } = card.capabilities;
-  assert.deepEqual([streaming, pushNotifications, extendedAgentCard], [true, false, true]);
+  assert.deepEqual([streaming, pushNotifications, extendedAgentCard], [true, true, true]);
   assert.deepEqual(card.defaultInputModes, ['text/plain', 'application/json']);
   assert.deepEqual(card.defaultOutputModes, ['text/plain', 'application/json']);
   assert.deepEqual(card.skills.map((skill) => [skill.id, skill.tags]), [['script', ['test']]]);

@@ -106,7 +106,7 @@ check('extended agent card not configured', async (site) => {
 
 check('push notification not supported', async (site) => {
   const edit = (card) => Object.assign(card.capabilities, { pushNotifications: true });
-  const client = await site.client('main', { edit });
+  const client = await site.client('plain', { edit });
   const { id: taskId } = await client.sendMessage(request('ask'));
   const config = { tenant: '', id: 'c1', taskId, url: 'https://e.example/hook', token: '', authentication: undefined };
   const named = { tenant: '', taskId, id: 'c1' };

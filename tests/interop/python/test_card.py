@@ -39,7 +39,7 @@ async def test_the_resolver_reads_the_whole_card(live: Live) -> None:
     assert last.url == f"127.0.0.1:{live.grpc['main'].port}"
     assert card.capabilities.streaming
     assert card.capabilities.extended_agent_card
-    assert not card.capabilities.push_notifications
+    assert card.capabilities.push_notifications
     assert list(card.default_input_modes) == ["text/plain", "application/json"]
     assert list(card.default_output_modes) == ["text/plain", "application/json"]
     assert [(skill.id, list(skill.tags)) for skill in card.skills] == [("script", ["test"])]

@@ -142,7 +142,7 @@ async def test_extended_agent_card_not_configured(connect: Connect) -> None:
 
 
 async def test_push_notification_not_supported(connect: Connect) -> None:
-    client = (await connect(streaming=False)).client
+    client = (await connect("plain", streaming=False)).client
     task = await sent(client, "ask")
     config = TaskPushNotificationConfig(id="c1", task_id=task.id, url="https://e.example/hook")
     calls: list[Coroutine[Any, Any, Any]] = [
