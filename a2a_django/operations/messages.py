@@ -38,6 +38,8 @@ class Started:
     text: str
     reader: Reader
     turn: Turn
+    #: Whether the task has webhooks.
+    has_push: bool
     #: The task itself when it is new, to fold into it what happens.
     task: Wire | None = None
 
@@ -46,7 +48,7 @@ async def send_message(call: CallContext, request: Wire) -> str:
     """Send a message and return the text of a SendMessageResponse.
 
     Waits until the task ends or asks back, unless the request says otherwise; never longer than ``BLOCKING_SECONDS``
-    (R-029 to R-041, D-19). Raises ``TaskNotFoundError``, ``UnsupportedOperationError``, ``InvalidParamsError``,
+    (R-029 to R-041, D-19), and then for webhooks that are about to be told, not longer than ``PUSH_WAIT_SECONDS``. Raises ``TaskNotFoundError``, ``UnsupportedOperationError``, ``InvalidParamsError``,
     ``ContentTypeNotSupportedError``, ``PushNotificationNotSupportedError``, ``InvalidAgentResponseError``,
     ``ThrottledError``, ``UnavailableError``.
     """
@@ -54,31 +56,30 @@ async def send_message(call: CallContext, request: Wire) -> str:
     started = await _start(call, request)
     if isinstance(started, Reply):
         return f'{{"message":{wire.text_of(started.message)}}}'
+    history_length = configuration.get("historyLength")
+    text, at_rest = None, False
     try:
         if configuration.get("returnImmediately"):
             return f'{{"task":{started.text}}}'
         try:
             async with asyncio.timeout(a2a_settings.BLOCKING_SECONDS):
                 texts = await settled(started.reader, started.turn)
-            text = started.task and folded(
-                started.task, started.reader, texts, history_length=configuration.get("historyLength")
-            )
-            if text:
-                return f'{{"task":{text}}}'
+            at_rest = True
+            text = started.task and folded(started.task, started.reader, texts, history_length=history_length)
         except TimeoutError:
             pass  # the task as it is now is the answer (D-19)
     finally:
         started.reader.close()
-    snapshot = await database.read(
-        snapshots.read,
-        started.task_id,
-        agent=call.agent.slug,
-        owner=call.owner,
-        history_length=configuration.get("historyLength"),
-    )
-    if snapshot is None:
-        raise TaskNotFoundError()  # deleted meanwhile
-    return f'{{"task":{snapshot.text}}}'
+    if not text:
+        snapshot = await database.read(
+            snapshots.read, started.task_id, agent=call.agent.slug, owner=call.owner, history_length=history_length
+        )
+        if snapshot is None:
+            raise TaskNotFoundError()  # deleted meanwhile
+        text = snapshot.text
+    if at_rest and started.has_push and a2a_settings.PUSH_WAIT_SECONDS:
+        await engine.get().sender.settled(started.task_id, a2a_settings.PUSH_WAIT_SECONDS)
+    return f'{{"task":{text}}}'
 
 
 async def send_streaming_message(call: CallContext, request: Wire) -> EventStream:
@@ -182,7 +183,7 @@ async def _begin(
     history_wire = {**message, "contextId": context_id, "taskId": made.pk}
     text = wire.text_of(first if history_length == 0 else {**first, "history": [history_wire]})
     turn = Turn(made.pk, accepted.message.position, accepted.attempt)
-    return Started(made.pk, text, reader, turn, {**first, "history": [history_wire]})
+    return Started(made.pk, text, reader, turn, made.has_push, {**first, "history": [history_wire]})
 
 
 async def _made(making: asyncio.Future[Accepted], begin: Callable[..., Run]) -> Accepted:
@@ -240,7 +241,7 @@ async def _go_on(call: CallContext, job: AcceptMessage, reader: Reader, history_
     reader.ended = reader.ended or snapshot.state in TERMINAL
     attempt = accepted.attempt if past.attempt is None else past.attempt
     turn = Turn(accepted.task.pk, accepted.message.position, attempt, past.reported)
-    return Started(accepted.task.pk, snapshot.text, reader, turn)
+    return Started(accepted.task.pk, snapshot.text, reader, turn, accepted.task.has_push)
 
 
 async def _references(call: CallContext, message: Wire) -> list[Task]:
