@@ -48,7 +48,8 @@ async def send_message(call: CallContext, request: Wire) -> str:
     """Send a message and return the text of a SendMessageResponse.
 
     Waits until the task ends or asks back, unless the request says otherwise; never longer than ``BLOCKING_SECONDS``
-    (R-029 to R-041, D-19), and then for webhooks that are about to be told, not longer than ``PUSH_WAIT_SECONDS``. Raises ``TaskNotFoundError``, ``UnsupportedOperationError``, ``InvalidParamsError``,
+    (R-029 to R-041, D-19), and then for webhooks that are about to be told, not longer than ``PUSH_WAIT_SECONDS``.
+    Raises ``TaskNotFoundError``, ``UnsupportedOperationError``, ``InvalidParamsError``,
     ``ContentTypeNotSupportedError``, ``PushNotificationNotSupportedError``, ``InvalidAgentResponseError``,
     ``ThrottledError``, ``UnavailableError``.
     """
