@@ -27,7 +27,7 @@ _MICRO = dt.timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What a caller asked ListTasks for; ``after`` is inclusive (R-058)."""
+    """What a caller asked ListTasks for; ``after`` is inclusive (R-058). With ``nothing`` no task matches."""
 
     agent: str
     owner: str
@@ -38,6 +38,7 @@ class Query:
     page_token: str = ""
     history_length: int | None = None
     artifacts: bool = False
+    nothing: bool = False
 
 
 def page(query: Query) -> str:
@@ -62,6 +63,8 @@ def page(query: Query) -> str:
 def matching(query: Query) -> QuerySet[Task]:
     """Return the tasks of a query, all pages."""
     rows: QuerySet[Task] = Task.objects.using(alias()).visible_to(agent=query.agent, owner=query.owner)
+    if query.nothing:
+        return rows.none()
     if query.context_id:
         rows = rows.filter(context_key=key_of(query.context_id))
     if query.state:
@@ -73,7 +76,7 @@ def matching(query: Query) -> QuerySet[Task]:
 
 def total(query: Query) -> int:
     """Return how many tasks match (R-060); without filters on context and time from the tallies."""
-    if query.context_id or query.after is not None:
+    if query.nothing or query.context_id or query.after is not None:
         return matching(query).count()
     tallies = TaskTally.objects.using(alias()).filter(agent=query.agent, owner=query.owner)
     if query.state in TERMINAL:

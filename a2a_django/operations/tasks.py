@@ -6,6 +6,7 @@ import asyncio
 import datetime as dt
 
 from a2a_django import engine
+from a2a_django.access import owner_at
 from a2a_django.engine import database, listing, snapshots
 from a2a_django.engine.jobs import CancelTask
 from a2a_django.operations.context import CallContext
@@ -23,7 +24,10 @@ async def get_task(call: CallContext, request: Wire) -> str:
 
 
 async def list_tasks(call: CallContext, request: Wire) -> str:
-    """Return the text of a ListTasksResponse (R-051 to R-061). Raises ``InvalidParamsError`` for a bad page token."""
+    """Return the text of a ListTasksResponse (R-051 to R-061). Raises ``InvalidParamsError`` for a bad page token.
+
+    Anonymous callers are one owner, and see only what they know the id of: here, the tasks of a context.
+    """
     after = request.get("statusTimestampAfter")
     query = listing.Query(
         agent=call.agent.slug,
@@ -35,6 +39,7 @@ async def list_tasks(call: CallContext, request: Wire) -> str:
         page_token=request.get("pageToken", ""),
         history_length=request.get("historyLength"),
         artifacts=request.get("includeArtifacts", False),
+        nothing=call.owner == owner_at(call.tenant, "") and not request.get("contextId"),
     )
     return await database.read(listing.page, query)
 

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from django.utils.translation import gettext as _
 
 VERSION: Final = "-H 'A2A-Version: 1.0'"
+CONVERSATION: Final = "my-order"
 
 
 class Line(NamedTuple):
@@ -21,14 +22,16 @@ def lines_to_paste(base: str) -> list[Line]:
     """Return commands that talk to the agent of the site at ``base`` (no trailing slash)."""
     send = f"{base}/a2a/message:send"
     stocktake = {"message": _message("Please do a stocktake"), "configuration": {"returnImmediately": True}}
-    waiting = f"curl -s {VERSION} '{base}/a2a/tasks?status=TASK_STATE_INPUT_REQUIRED&pageSize=1'"
+    # Who does not say who is calling finds tasks only by ids: here, that of the conversation.
+    conversation = f"{base}/a2a/tasks?contextId={CONVERSATION}"
+    waiting = f"curl -s {VERSION} '{conversation}&status=TASK_STATE_INPUT_REQUIRED&pageSize=1'"
     return [
         Line(_("The agent's card"), f"curl -s {base}/.well-known/agent-card.json"),
         Line(_("A question over JSON-RPC"), _rpc(base, "curl -s", "SendMessage", "Where is order 1003?")),
         Line(_("A live stream"), _rpc(base, "curl -sN", "SendStreamingMessage", "Please do a stocktake")),
         Line(
             _("The same agent over HTTP+JSON; it asks back"),
-            _post(send, {"message": _message("Where is my order?")}),
+            _post(send, {"message": _message("Where is my order?", contextId=CONVERSATION)}),
         ),
         Line(
             _("Your reply: find the task that waits for it, then send the reply to that task"),
@@ -42,7 +45,7 @@ def lines_to_paste(base: str) -> list[Line]:
             + "\n"
             + _post(f"{base}/a2a/tasks/${{TASK}}:cancel", {}),
         ),
-        Line(_("All tasks so far"), f"curl -s {VERSION} {base}/a2a/tasks"),
+        Line(_("The tasks of that conversation"), f"curl -s {VERSION} '{conversation}'"),
     ]
 
 

@@ -168,7 +168,8 @@ async def test_send_get_list_and_cancel(client: AsyncClient) -> None:
     got = json.loads((await rest(client, "GET", f"/tasks/{task_id}?historyLength=0")).content)
     assert got["id"] == task_id
     assert "history" not in got
-    page = json.loads((await rest(client, "GET", "/tasks?pageSize=1&A2A-Version=1.0&x=y")).content)
+    query = f"pageSize=1&A2A-Version=1.0&x=y&contextId={got['contextId']}"
+    page = json.loads((await rest(client, "GET", f"/tasks?{query}")).content)
     assert [task["id"] for task in page["tasks"]] == [task_id]
     cancelled = await rest(client, "POST", f"/tasks/{task_id}%3Acancel?x=1", {"metadata": {"why": "test"}})
     assert json.loads(cancelled.content)["status"]["state"] == "TASK_STATE_CANCELED"
