@@ -107,7 +107,12 @@ class Migration(migrations.Migration):
                 ("context_id", models.TextField(verbose_name="context id")),
                 ("context_key", models.CharField(editable=False, max_length=32)),
                 ("agent", models.CharField(max_length=100, verbose_name="agent")),
-                ("owner", models.CharField(blank=True, default="", max_length=190, verbose_name="owner")),
+                (
+                    "owner",
+                    a2a_django.models.fields.ExactCharField(
+                        blank=True, default="", max_length=190, verbose_name="owner"
+                    ),
+                ),
                 (
                     "user",
                     models.CharField(
@@ -380,7 +385,7 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(primary_key=True, serialize=False)),
                 ("agent", models.CharField(max_length=100)),
-                ("owner", models.CharField(blank=True, default="", max_length=190)),
+                ("owner", a2a_django.models.fields.ExactCharField(blank=True, default="", max_length=190)),
                 (
                     "state",
                     models.CharField(

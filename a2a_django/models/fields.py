@@ -68,6 +68,21 @@ class ProtoJSONField(models.JSONField):
         return self.value_from_object(obj)
 
 
+class ExactCharField(models.CharField):  # type: ignore[type-arg]
+    """Text that is equal to nothing but itself, in every database.
+
+    MySQL and MariaDB compare without regard to case, accents and trailing blanks, unless the column says otherwise:
+    one owner would get to see the tasks of another.
+    """
+
+    def db_parameters(self, connection: BaseDatabaseWrapper) -> Any:
+        found = super().db_parameters(connection)
+        if connection.vendor == "mysql":
+            mariadb = connection.mysql_is_mariadb  # type: ignore[attr-defined]
+            found["collation"] = "utf8mb4_nopad_bin" if mariadb else "utf8mb4_0900_bin"
+        return found
+
+
 #: Look-ups that look into the object.
 _OF_OBJECTS = frozenset({"contains", "contained_by", "has_key", "has_keys", "has_any_keys"})
 

@@ -13,7 +13,7 @@ from typing import Any
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from a2a_django.models.fields import ProtoJSONField, uuid7
+from a2a_django.models.fields import ExactCharField, ProtoJSONField, uuid7
 from a2a_django.protocol import states
 
 
@@ -45,7 +45,7 @@ class Task(models.Model):
     context_id = models.TextField(_("context id"))
     context_key = models.CharField(max_length=32, editable=False)
     agent = models.CharField(_("agent"), max_length=100)
-    owner = models.CharField(_("owner"), max_length=190, blank=True, default="")
+    owner = ExactCharField(_("owner"), max_length=190, blank=True, default="")
     user = models.CharField(_("user"), max_length=190, blank=True, default="", help_text=_("Primary key of the user."))
     tenant = models.CharField(_("tenant"), max_length=190, blank=True, default="")
 
@@ -227,7 +227,7 @@ class TaskTally(models.Model):
 
     id = models.BigAutoField(primary_key=True)
     agent = models.CharField(max_length=100)
-    owner = models.CharField(max_length=190, blank=True, default="")
+    owner = ExactCharField(max_length=190, blank=True, default="")
     state = models.CharField(max_length=32, choices=TaskState.choices)
     shard = models.PositiveSmallIntegerField()
     count = models.BigIntegerField(default=0)

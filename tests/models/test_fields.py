@@ -14,7 +14,7 @@ from django.core import serializers
 from django.db import connection
 from django.db.models import F
 
-from a2a_django.models import Task, TaskEvent
+from a2a_django.models import Task, TaskEvent, TaskTally
 from a2a_django.models.fields import key_of, uuid7
 from a2a_django.protocol import wire
 
@@ -178,3 +178,15 @@ def test_keys_tell_apart_what_databases_may_not() -> None:
 def test_texts_are_json() -> None:
     for text in TEXTS:
         json.loads(text)
+
+
+@pytest.mark.django_db
+def test_an_owner_is_equal_to_nobody_else() -> None:
+    """MySQL and MariaDB compare text without regard to case, accents and trailing blanks unless they are told."""
+    owners = ["alice", "Alice", "alic\u00e9", "alice ", " alice", "alice\u200b", "\U0001f600", "\U0001f601", ""]
+    for owner in owners:
+        new_task(owner=owner)
+        TaskTally.objects.create(agent="a", owner=owner, state="TASK_STATE_COMPLETED", shard=0)
+    for owner in owners:
+        assert [task.owner for task in Task.objects.visible_to(agent="a", owner=owner)] == [owner]
+        assert [tally.owner for tally in TaskTally.objects.filter(agent="a", owner=owner)] == [owner]
