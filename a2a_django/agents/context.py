@@ -15,6 +15,8 @@ from a2a_django.protocol.states import TaskState
 from a2a_django.protocol.wire import Wire
 
 if TYPE_CHECKING:
+    from a2a_django.agents.base import Agent
+    from a2a_django.agents.types import Extension
     from a2a_django.models import Task
     from a2a_django.protocol.v1 import a2a_pb2
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 class RunHandle(Protocol):
     """The engine's side of a run; see ``a2a_django.engine.run``."""
 
+    agent: Agent
     task_id: str
     context_id: str
     task: Task | None
@@ -102,6 +105,12 @@ class BaseContext:
     def extensions(self) -> Sequence[str]:
         """The URIs of the extensions that are active for this request (R-229)."""
         return tuple(self._handle.request.get("extensions", ()))
+
+    def extension(self, uri: str) -> Extension | None:
+        """Return an extension as the agent declares it, with its ``params``, if it is active for this request."""
+        if uri not in self.extensions:
+            return None
+        return next((each for each in self._handle.agent.extensions if each.uri == uri), None)
 
     @property
     def accepted_output_modes(self) -> Sequence[str]:
