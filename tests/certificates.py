@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import ipaddress
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +22,7 @@ class Pair:
 
 
 class Authority:
-    """Signs certificates for 127.0.0.1; its own is in ``certificate``."""
+    """Signs certificates for 127.0.0.1 and localhost, or for other names; its own is in ``certificate``."""
 
     def __init__(self, folder: Path, name: str = "authority") -> None:
         self._folder = folder
@@ -31,10 +32,10 @@ class Authority:
         self.certificate = folder / f"{name}.pem"
         self.certificate.write_bytes(own.public_bytes(serialization.Encoding.PEM))
 
-    def issue(self, name: str) -> Pair:
-        """Make a certificate that is good for servers and clients."""
+    def issue(self, name: str, *hosts: str) -> Pair:
+        """Make a certificate that is good for servers and clients; ``hosts`` are its names if not the usual ones."""
         key = ec.generate_private_key(ec.SECP256R1())
-        signed = self._build(name, key.public_key(), authority=False)
+        signed = self._build(name, key.public_key(), authority=False, hosts=hosts)
         pair = Pair(self._folder / f"{name}.pem", self._folder / f"{name}.key")
         pair.certificate.write_bytes(signed.public_bytes(serialization.Encoding.PEM))
         pair.key.write_bytes(
@@ -44,7 +45,9 @@ class Authority:
         )
         return pair
 
-    def _build(self, name: str, key: ec.EllipticCurvePublicKey, *, authority: bool) -> x509.Certificate:
+    def _build(
+        self, name: str, key: ec.EllipticCurvePublicKey, *, authority: bool, hosts: Sequence[str] = ()
+    ) -> x509.Certificate:
         now = dt.datetime.now(dt.UTC)
         builder = (
             x509.CertificateBuilder()
@@ -58,9 +61,8 @@ class Authority:
         )
         if not authority:
             address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
-            builder = builder.add_extension(
-                x509.SubjectAlternativeName([address, x509.DNSName("localhost")]), critical=False
-            )
+            names = [x509.DNSName(host) for host in hosts] if hosts else [address, x509.DNSName("localhost")]
+            builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
         return builder.sign(self._key, hashes.SHA256())
 
 

@@ -161,9 +161,10 @@ def _entry(text: str) -> tuple[str | ipaddress.IPv4Network | ipaddress.IPv6Netwo
         host, port = found[1], int(found[2])
         if not 0 < port < 65536:
             raise ValueError("no host with a valid port")
+    bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
     if "/" in host or ":" in host or _NUMBER.fullmatch(host.rpartition(".")[2]):
         try:
-            return ipaddress.ip_network(host.strip("[]")), port
+            return ipaddress.ip_network(bare), port
         except ValueError as error:
             raise ValueError(f"no address and no network: {error}") from error
     try:

@@ -87,6 +87,8 @@ class Transport:
 
         Raises nothing but ``CancelledError``.
         """
+        if self._closed:
+            return Outcome(error="the sender has stopped")
         try:
             if not all(_NAME.fullmatch(name) and not _NOT_IN_VALUES.search(value) for name, value in headers.items()):
                 return Outcome(error="a header has a character in it that cannot be sent")
@@ -121,8 +123,6 @@ class Transport:
     def _session(self, reach: Reach) -> aiohttp.ClientSession:
         session = self._sessions.get(reach)
         if session is None:
-            if self._closed:
-                raise RuntimeError("This transport is closed")
             session = self._sessions[reach] = self._make(reach)
         return session
 
@@ -259,7 +259,7 @@ def _failure(error: Exception) -> Outcome:
             return Outcome(error=f"refused: {reason.reason}", refused=True)
         case aiohttp.ClientConnectorError():
             text = f"no connection: {os.strerror(error.os_error.errno or errno.ECONNREFUSED)}"
-        case aiohttp.ClientOSError() | aiohttp.ServerDisconnectedError():
+        case aiohttp.ClientConnectionError():
             text = "the connection was closed before an answer came"
         case aiohttp.ClientResponseError():
             text = "the answer is no HTTP"
