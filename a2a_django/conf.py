@@ -107,6 +107,8 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     # What signs cards and notifications: private keys on the curve P-256, as PEM, as JWK, or a path. The first signs,
     # the public halves of all are published.
     "SIGNING_KEYS": [],
+    # Sign agent cards, once there are SIGNING_KEYS.
+    "SIGN_CARDS": True,
     # How notifications are signed: "jwt" (with SIGNING_KEYS), "hmac" (with the token of the webhook), or both.
     "WEBHOOK_SIGNATURES": [],
 }
@@ -175,6 +177,7 @@ class A2ASettings:
     API_KEY_CACHE_SECONDS: float
     ENCRYPTION_KEYS: Sequence[str]
     SIGNING_KEYS: Sequence[str | Mapping[str, Any] | PathLike[str]]
+    SIGN_CARDS: bool
     WEBHOOK_SIGNATURES: Sequence[str]
 
     def given(self) -> Mapping[str, Any]:

@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from a2a_django.access import default_agent, resolve_agent
 from a2a_django.agents.cards import CardBase, build_card
 from a2a_django.agents.directory import directory
+from a2a_django.agents.signatures import signed_text, signer, signs
 from a2a_django.bindings import documents
+from a2a_django.bindings.documents import Document
 from a2a_django.bindings.http import Answer
-from a2a_django.protocol import codec
 from a2a_django.protocol.errors import MethodNotFoundError
+from a2a_django.protocol.wire import text_of
 
 
 async def handle(method: str, tenant: str, headers: Mapping[str, str], base: CardBase) -> Answer:
@@ -19,10 +21,14 @@ async def handle(method: str, tenant: str, headers: Mapping[str, str], base: Car
     Never raises but for cancellation.
     """
 
-    async def card() -> bytes:
+    async def card() -> Document:
         agent = await (resolve_agent(tenant, in_path=True) if tenant else default_agent())
         if agent is None:
             raise MethodNotFoundError("This site has no default agent")
-        return codec.dumps(build_card(directory.presented(agent), base, tenant=tenant or None)).encode("ascii")
+        made = build_card(directory.presented(agent), base, tenant=tenant or None)
+        body = signed_text(made, base).encode("ascii")
+        # No two signatures of the same card are alike, so other processes have other ones.
+        version = f"{text_of(made)} {signer()}".encode("ascii") if signs() else b""
+        return Document(body, version)
 
     return await documents.answer(method, headers, card)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from django.utils.http import http_date, parse_etags, parse_http_date_safe
@@ -23,7 +24,15 @@ STARTED: Final = int(time.time())
 _ALLOW: Final = ("GET", "HEAD", "OPTIONS")
 
 
-async def answer(method: str, headers: Mapping[str, str], make: Callable[[], Awaitable[bytes]]) -> Answer:
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document; ``version`` is what tells it from others where bodies that say the same may differ, else b""."""
+
+    body: bytes
+    version: bytes = b""
+
+
+async def answer(method: str, headers: Mapping[str, str], make: Callable[[], Awaitable[Document]]) -> Answer:
     """Answer a request for the document that ``make`` returns, as JSON.
 
     Never raises but for cancellation. What Accept says does not matter: there is only one form.
@@ -45,17 +54,18 @@ def _changed() -> int:
     return max(STARTED, directory.changed_at)
 
 
-def _cacheable(body: bytes, headers: Mapping[str, str]) -> Answer:
+def _cacheable(document: Document, headers: Mapping[str, str]) -> Answer:
+    tag = f'"{hashlib.sha256(document.version or document.body).hexdigest()[:32]}"'
     found = {
         "Content-Type": JSON,
         "Cache-Control": f"public, max-age={a2a_settings.CARD_MAX_AGE}",
-        "ETag": f'"{hashlib.sha256(body).hexdigest()[:32]}"',
+        "ETag": f"W/{tag}" if document.version else tag,
         "Last-Modified": http_date(_changed()),
     }
-    if _is_fresh(headers, found["ETag"]):
+    if _is_fresh(headers, tag):
         del found["Content-Type"]
         return Answer(304, found, b"")
-    return Answer(200, found, body)
+    return Answer(200, found, document.body)
 
 
 def _is_fresh(headers: Mapping[str, str], etag: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from a2a_django.bindings import documents
+from a2a_django.bindings.documents import Document
 from a2a_django.bindings.http import Answer
 from a2a_django.protocol.errors import MethodNotFoundError
 from a2a_django.protocol.wire import text_of
@@ -16,8 +17,8 @@ async def handle(method: str, headers: Mapping[str, str]) -> Answer:
     return await documents.answer(method, headers, _keys)
 
 
-async def _keys() -> bytes:
+async def _keys() -> Document:
     found = public_jwks()
     if not found["keys"]:
         raise MethodNotFoundError("This site has no signing keys")
-    return text_of(found).encode("ascii")
+    return Document(text_of(found).encode("ascii"))

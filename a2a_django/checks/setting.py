@@ -89,6 +89,7 @@ RULES: Final[dict[str, Rule]] = {
     "API_KEY_CACHE_SECONDS": _SECONDS_OR_NONE,
     "ENCRYPTION_KEYS": Rule(lambda v: is_list_of(v, str), "a list of texts"),
     "SIGNING_KEYS": Rule(lambda v: is_list_of(v, (str, Mapping, PathLike)), "a list of keys or paths"),
+    "SIGN_CARDS": _SWITCH,
     "WEBHOOK_SIGNATURES": Rule(
         lambda v: is_list_of(v, str) and set(v) <= {"jwt", "hmac"}, 'a list of "jwt" and "hmac"'
     ),

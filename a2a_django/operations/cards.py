@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 
 from a2a_django.agents import cards
+from a2a_django.agents.signatures import signed_text
 from a2a_django.engine import database
 from a2a_django.operations.context import CallContext
-from a2a_django.protocol import wire
 from a2a_django.protocol.errors import (
     ExtendedAgentCardNotConfiguredError,
     UnauthenticatedError,
@@ -34,7 +34,7 @@ async def get_extended_agent_card(call: CallContext, request: Wire) -> str:
             card = await database.run(_extended, call)
     if card is None:
         raise ExtendedAgentCardNotConfiguredError()
-    return wire.text_of(card)
+    return signed_text(card, call.base)
 
 
 def _extended(call: CallContext) -> Wire | None:
