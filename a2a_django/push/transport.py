@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import io
 import ipaddress
 import logging
 import os
@@ -45,6 +46,9 @@ ANSWER_SECONDS: Final = 1.0
 
 #: Seconds that an idle connection is kept: less than most servers do, so that they close none that is about to be used.
 KEEP_SECONDS: Final = 4.0
+
+#: Longer bodies are written bit by bit: aiohttp warns of others.
+_ONE_PIECE: Final = 1024 * 1024
 
 _NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
 _NOT_IN_VALUES: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
@@ -112,7 +116,8 @@ class Transport:
         session = self._session(target.reach)
         async with asyncio.timeout(seconds) as limit:
             url = URL(target.url, encoded=True)
-            answer = await session.post(url, data=body, headers=headers, allow_redirects=False)
+            data = body if len(body) <= _ONE_PIECE else io.BytesIO(body)
+            answer = await session.post(url, data=data, headers=headers, allow_redirects=False)
         try:
             outcome = _outcome(answer)
             await _read(answer, limit.when())

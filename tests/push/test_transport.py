@@ -264,9 +264,11 @@ async def test_tls_is_for_the_name_and_the_connection_for_the_address(authority:
 
 
 @pytest.mark.usefixtures("local")
-async def test_a_certificate_for_an_address(authority: Authority, sender: Transport) -> None:
+async def test_a_certificate_for_an_address(authority: Authority) -> None:
+    sender = Transport()
     async with hook(tls=server_tls(authority.issue("server"))) as there:
-        assert await send(Transport(), there.url(scheme="https")) == Outcome(200)
+        assert await send(sender, there.url(scheme="https")) == Outcome(200)
+    await sender.close()
     assert there.names == [None]
 
 
