@@ -97,6 +97,8 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "REQUIRE_EXTENSIONS_EVERYWHERE": False,
     # Seconds that clients and proxies may keep the card.
     "CARD_MAX_AGE": 300,
+    # Sites whose pages may read the public documents in a browser: origins, or "*" for all.
+    "CARD_CORS_ORIGINS": [],
     # Media type of HTTP+JSON answers to requests that say neither in Accept nor in Content-Type what they want.
     "REST_MEDIA_TYPE": "application/a2a+json",
     # Seconds for which a process remembers that an API key is good; a revoked key may work for so long elsewhere.
@@ -173,6 +175,7 @@ class A2ASettings:
     STRICT_VERSION: bool
     REQUIRE_EXTENSIONS_EVERYWHERE: bool
     CARD_MAX_AGE: int
+    CARD_CORS_ORIGINS: Sequence[str]
     REST_MEDIA_TYPE: str
     API_KEY_CACHE_SECONDS: float
     ENCRYPTION_KEYS: Sequence[str]

@@ -47,6 +47,8 @@ class Agent:
     extensions: Sequence[Extension] = ()
     extended_agent_card: bool = False
     provider: Provider | None = None
+    #: Whether the site's list of agents has it. One that is left out is served all the same.
+    public: bool = True
     documentation_url: str = ""
     icon_url: str = ""
     mode: Mode = "task"

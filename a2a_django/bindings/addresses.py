@@ -15,6 +15,9 @@ from a2a_django.bindings.http import segments
 _CARD: Final = 2
 _ENDPOINTS: Final = "/a2a"
 
+#: Where a card is, below the root of the site or the address of an agent (R-193).
+CARD_PATH: Final = "/.well-known/agent-card.json"
+
 
 @lru_cache(maxsize=256)
 def base_at(url: str, endpoint: str, streaming: bool) -> CardBase:
@@ -32,6 +35,11 @@ def endpoint_beside_card(path_info: str, tenant: str) -> str:
     """Return the path of the endpoints for the one of a card."""
     above = path_info.split("/")[:-_CARD]
     return "/".join(above[:-1]) if tenant else "/".join(above) + _ENDPOINTS
+
+
+def card_address(base: CardBase) -> str:
+    """Return the address of the default agent's card on a site."""
+    return base.endpoint.removesuffix(_ENDPOINTS) + CARD_PATH
 
 
 def segments_below(path_info: str, raw: str, count: int) -> tuple[str, ...]:

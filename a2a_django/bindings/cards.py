@@ -31,4 +31,4 @@ async def handle(method: str, tenant: str, headers: Mapping[str, str], base: Car
         version = f"{text_of(made)} {signer()}".encode("ascii") if signs() else b""
         return Document(body, version)
 
-    return await documents.answer(method, headers, card)
+    return await documents.answer(method, headers, card, vary="A2A-Version")

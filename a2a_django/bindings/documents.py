@@ -1,4 +1,5 @@
-"""What the public documents of a site share: their verbs, and that nobody fetches twice what has not changed (D-26).
+"""What the public documents of a site share: their verbs, that nobody fetches twice what has not changed (D-26), and
+which other sites' pages may read them.
 
 They come from code and settings, which are as old as the process, and what the database says of the agents.
 """
@@ -23,6 +24,14 @@ STARTED: Final = int(time.time())
 
 _ALLOW: Final = ("GET", "HEAD", "OPTIONS")
 
+#: What a browser asks before it sends a request with headers of its own, and how long it may keep the answer.
+_PREFLIGHT: Final = {
+    "Access-Control-Allow-Methods": ", ".join(_ALLOW),
+    "Access-Control-Allow-Headers": "A2A-Version, A2A-Extensions, If-None-Match",
+    "Access-Control-Max-Age": "86400",
+}
+_EXPOSED: Final = {"Access-Control-Expose-Headers": "ETag"}
+
 
 @dataclass(frozen=True, slots=True)
 class Document:
@@ -32,22 +41,41 @@ class Document:
     version: bytes = b""
 
 
-async def answer(method: str, headers: Mapping[str, str], make: Callable[[], Awaitable[Document]]) -> Answer:
-    """Answer a request for the document that ``make`` returns, as JSON.
+async def answer(
+    method: str, headers: Mapping[str, str], make: Callable[[], Awaitable[Document]], *, vary: str = ""
+) -> Answer:
+    """Answer a request for the document that ``make`` returns, as JSON; ``vary`` names a header it depends on.
 
     Never raises but for cancellation. What Accept says does not matter: there is only one form.
     """
     try:
         if method == "OPTIONS":
-            return Answer(200, {"Allow": ", ".join(_ALLOW), "Content-Type": "text/plain"}, b"")
+            allow = {"Allow": ", ".join(_ALLOW), "Content-Type": "text/plain"}
+            return Answer(200, allow | _cross_origin(headers, _PREFLIGHT), b"")
         if method not in _ALLOW:
             raise MethodNotAllowedError(_ALLOW)
         found = _cacheable(await make(), headers)
     except Exception as error:
         found = rest.refuse(error, headers)
+    around = _cross_origin(headers, _EXPOSED)
+    if varying := ", ".join(filter(None, (vary, around.get("Vary")))):
+        around["Vary"] = varying
     if method == "HEAD":
-        return Answer(found.status, found.headers | {"Content-Length": str(len(found.body))}, b"")
-    return found
+        return Answer(found.status, found.headers | around | {"Content-Length": str(len(found.body))}, b"")
+    return Answer(found.status, found.headers | around, found.body)
+
+
+def _cross_origin(headers: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers that let pages of other sites read the document, as far as the site wants that."""
+    allowed = a2a_settings.CARD_CORS_ORIGINS
+    if "*" in allowed:
+        return {"Access-Control-Allow-Origin": "*", **more}
+    if not allowed:
+        return {}
+    origin = headers.get("origin", "")
+    if origin not in allowed:
+        return {"Vary": "Origin"}
+    return {"Access-Control-Allow-Origin": origin, "Vary": "Origin", **more}
 
 
 def _changed() -> int:

@@ -36,6 +36,11 @@ _HOSTS: Final = Rule(
     lambda v: is_list_of(v, str) and all(map(is_entry, v)),
     'a list of "host", "host:port", ".domain", addresses and networks',
 )
+_ORIGIN: Final = re.compile(r"https?://[^/\s?#@]+")
+_ORIGINS: Final = Rule(
+    lambda v: is_list_of(v, str) and all(origin == "*" or bool(_ORIGIN.fullmatch(origin)) for origin in v),
+    'a list of origins like "https://app.example", or ["*"]',
+)
 
 RULES: Final[dict[str, Rule]] = {
     "BASE_URL": _TEXT,
@@ -85,6 +90,7 @@ RULES: Final[dict[str, Rule]] = {
     "STRICT_VERSION": _SWITCH,
     "REQUIRE_EXTENSIONS_EVERYWHERE": _SWITCH,
     "CARD_MAX_AGE": _WHOLE_SECONDS_OR_NONE,
+    "CARD_CORS_ORIGINS": _ORIGINS,
     "REST_MEDIA_TYPE": _JSON_TYPE,
     "API_KEY_CACHE_SECONDS": _SECONDS_OR_NONE,
     "ENCRYPTION_KEYS": Rule(lambda v: is_list_of(v, str), "a list of texts"),

@@ -108,3 +108,99 @@ async def test_the_extended_card_has_the_name_too(
     await say("second", name="Zweiter", description="not this one")
     card = (await door.call("GetExtendedAgentCard", {"tenant": "second"}, headers=headers)).value
     assert (card["name"], card["description"]) == ("Zweiter", "For alice")
+
+
+# -- the list
+
+LIST = "/.well-known/agent-cards"
+
+
+def entries(response: Any) -> dict[str, Any]:
+    assert response.status_code == 200
+    assert response.headers["Content-Type"] == "application/json"
+    found: list[dict[str, Any]] = json.loads(response.content)["agents"]
+    return {entry["slug"]: entry for entry in found}
+
+
+async def test_the_list_leads_to_every_public_agent(
+    client: AsyncClient, agents: dict[str, Agent], register: Callable[[Agent], Agent]
+) -> None:
+    hidden = Echo(name="Hidden", public=False)
+    register(hidden)
+    found = entries(await client.get(LIST))
+    assert list(found) == ["echo", "second"]
+    assert found["second"] == {
+        "slug": "second",
+        "name": "Second",
+        "description": "Another agent of the site.",
+        "version": "1.0",
+        "cardUrl": "http://testserver/a2a/second/.well-known/agent-card.json",
+    }
+    assert found["echo"]["cardUrl"] == "http://testserver/.well-known/agent-card.json"
+    for slug, entry in found.items():
+        card = json.loads((await client.get(entry["cardUrl"].removeprefix("http://testserver"))).content)
+        assert card["name"] == entry["name"]
+        assert card["supportedInterfaces"][0].get("tenant", "echo") == slug
+    assert (await card_of(client, "hidden")).status_code == 200  # left out of the list, and served all the same
+
+
+@pytest.mark.usefixtures("agents")
+async def test_the_list_follows_the_database_and_is_cached_like_a_card(client: AsyncClient) -> None:
+    first = await client.get(LIST)
+    known = {"If-None-Match": first.headers["ETag"]}
+    assert first.headers["Cache-Control"] == "public, max-age=300"
+    assert (await client.get(LIST, headers=known)).status_code == 304
+    assert (await client.post(LIST)).status_code == 405
+    await say("second", name="Zweiter")
+    assert entries(await client.get(LIST, headers=known))["second"]["name"] == "Zweiter"
+    await say("second", enabled=False)
+    assert list(entries(await client.get(LIST, headers=known))) == ["echo"]
+    await say("echo", enabled=False)
+    assert entries(await client.get(LIST)) == {}
+
+
+@pytest.mark.usefixtures("agents")
+async def test_the_list_under_a_prefix(client: AsyncClient, settings: Settings) -> None:
+    settings.ROOT_URLCONF = "tests.bindings.urls_prefix"
+    found = entries(await client.get(f"/agents/x{LIST}"))
+    assert found["echo"]["cardUrl"] == "http://testserver/agents/x/.well-known/agent-card.json"
+    assert found["second"]["cardUrl"] == "http://testserver/agents/x/a2a/second/.well-known/agent-card.json"
+
+
+def resolver(tenant: str) -> str | None:
+    return {"acme": "second"}.get(tenant)
+
+
+@pytest.mark.usefixtures("agents")
+async def test_the_list_tells_no_customers(client: AsyncClient, settings: Settings) -> None:
+    """Agents that are reached only under names of customers have no address that everybody may know."""
+    settings.A2A = {**settings.A2A, "TENANT_RESOLVER": f"{__name__}.resolver"}
+    assert list(entries(await client.get(LIST))) == ["echo"]
+
+
+@pytest.mark.parametrize("path", [LIST, "/.well-known/agent-card.json", "/a2a/second/.well-known/agent-card.json"])
+@pytest.mark.usefixtures("agents")
+async def test_pages_of_other_sites(client: AsyncClient, settings: Settings, path: str) -> None:
+    origin = {"Origin": "https://app.example"}
+    plain = await client.get(path, headers=origin)
+    assert not [name for name in plain.headers if name.startswith("Access-Control")]
+    assert "Origin" not in plain.headers.get("Vary", "")
+    assert ("A2A-Version" in plain.headers.get("Vary", "")) is (path != LIST)
+
+    settings.A2A = {**settings.A2A, "CARD_CORS_ORIGINS": ["https://app.example"]}
+    for sent, allowed in ((origin, "https://app.example"), ({"Origin": "https://evil.example"}, None), ({}, None)):
+        for response in (await client.get(path, headers=sent), await client.options(path, headers=sent)):
+            assert response.headers.get("Access-Control-Allow-Origin") == allowed
+            assert "Origin" in response.headers["Vary"]
+    asked = await client.options(path, headers={**origin, "Access-Control-Request-Method": "GET"})
+    assert asked.headers["Access-Control-Allow-Methods"] == "GET, HEAD, OPTIONS"
+    assert "A2A-Version" in asked.headers["Access-Control-Allow-Headers"]
+    known = {**origin, "If-None-Match": plain.headers["ETag"]}
+    assert (await client.get(path, headers=known)).headers["Access-Control-Allow-Origin"] == "https://app.example"
+
+    settings.A2A = {**settings.A2A, "CARD_CORS_ORIGINS": ["*"]}
+    response = await client.get(path, headers=origin)
+    assert response.headers["Access-Control-Allow-Origin"] == "*"
+    assert response.headers["Access-Control-Expose-Headers"] == "ETag"
+    called = await client.post("/a2a/", "{}", content_type="application/json", headers=origin)
+    assert "Access-Control-Allow-Origin" not in called.headers  # only what is public

@@ -34,7 +34,7 @@ def consumer_for(scope: Scope) -> HttpConsumer | None:
     if scope["type"] != "http":
         return None
     path: str = scope["path"]
-    if "a2a" not in path and not path.endswith("/agent-card.json"):
+    if "a2a" not in path and not path.endswith(("/agent-card.json", "/agent-cards")):
         return None
     address = find_address(path, script_prefix(scope))
     if address is None:

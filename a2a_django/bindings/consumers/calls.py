@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from rest_framework.views import APIView
 
 from a2a_django.access import Identity
-from a2a_django.bindings import addresses, cards, jsonrpc, jwks, rest
+from a2a_django.bindings import addresses, cards, catalogue, jsonrpc, jwks, rest
 from a2a_django.bindings.consumers.consumer import HttpConsumer, Reply
 from a2a_django.bindings.http import Answer, Exchange
 
@@ -70,6 +70,14 @@ class CardConsumer(HttpConsumer):
         return await cards.handle(self.method, self.address.tenant, self.headers, self.base())
 
 
+class CatalogueConsumer(HttpConsumer):
+    """The address of the list of agents, which is public."""
+
+    async def at_once(self) -> Answer | None:
+        """Return the list."""
+        return await catalogue.handle(self.method, self.headers, self.base())
+
+
 class JwksConsumer(HttpConsumer):
     """The address of the site's public keys."""
 
@@ -82,5 +90,6 @@ CONSUMERS: Final[dict[str, type[HttpConsumer]]] = {
     "jsonrpc": JSONRPCConsumer,
     "rest": RestConsumer,
     "card": CardConsumer,
+    "catalogue": CatalogueConsumer,
     "jwks": JwksConsumer,
 }

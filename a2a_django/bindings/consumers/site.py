@@ -43,7 +43,8 @@ RawHeaders = tuple[tuple[bytes, bytes], ...]
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """One of the protocol's addresses: of which ``kind`` (jsonrpc, rest, card, jwks), and where the endpoints are.
+    """One of the protocol's addresses: of which ``kind`` (jsonrpc, rest, card, catalogue, jwks), and where the
+    endpoints are.
 
     ``below``: how many segments of the path belong to HTTP+JSON; ``tenant``: the one of a card.
     """
@@ -88,6 +89,8 @@ def _find_address(path_info: str) -> Address | None:
         return Address("card", path_info, endpoint, match, tenant=tenant)
     if match.url_name in ("jsonrpc", "jsonrpc-without-slash") and not match.kwargs:
         return Address("jsonrpc", path_info, path_info.rstrip("/"), match)
+    if match.url_name == "agent-cards" and not match.kwargs:
+        return Address("catalogue", path_info, addresses.endpoint_beside_card(path_info, ""), match)
     if match.url_name == "jwks" and not match.kwargs:
         return Address("jwks", path_info, addresses.endpoint_above(path_info, 1), match)
     return None

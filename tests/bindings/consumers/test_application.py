@@ -47,7 +47,10 @@ async def asked(path: str, method: str = "OPTIONS", **options: Any) -> bool:
     return status == 299
 
 
-@pytest.mark.parametrize("path", ["/a2a", "/a2a/", "/a2a/tasks", "/a2a/x/y", "/a2a/x\ny", "/a2a/jwks.json", CARD])
+@pytest.mark.parametrize(
+    "path",
+    ["/a2a", "/a2a/", "/a2a/tasks", "/a2a/x/y", "/a2a/x\ny", "/a2a/jwks.json", CARD, "/.well-known/agent-cards"],
+)
 async def test_the_protocols_addresses(path: str) -> None:
     assert not await asked(path)
     assert await asked("/agents/x" + path)
