@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from a2a_django.access.identity import Identity, owner_of
-from a2a_django.access.keys import APIKeyAuthentication, create_api_key
+from a2a_django.access.keys import APIKeyAuthentication, check_agent, create_api_key, revoke_api_key
 from a2a_django.access.oidc import OIDCAuthentication
 from a2a_django.access.policy import PolicyView, authenticate, challenge_for, permit, recognise
 from a2a_django.access.scopes import HasScope
@@ -21,6 +21,7 @@ __all__ = [
     "UserThrottle",
     "authenticate",
     "challenge_for",
+    "check_agent",
     "create_api_key",
     "default_agent",
     "owner_at",
@@ -28,4 +29,5 @@ __all__ = [
     "permit",
     "recognise",
     "resolve_agent",
+    "revoke_api_key",
 ]

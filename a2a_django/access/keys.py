@@ -18,7 +18,7 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final
 
 from django.conf import settings
@@ -32,6 +32,7 @@ from rest_framework.request import Request
 
 from a2a_django.conf import a2a_settings
 from a2a_django.models import APIKey
+from a2a_django.protocol.errors import PermissionDeniedError
 from a2a_django.protocol.wire import Wire
 
 logger = logging.getLogger("a2a_django")
@@ -43,17 +44,52 @@ SHAPE: Final = re.compile(r"(?P<prefix>[A-Za-z0-9_-]{1,16})\.[A-Za-z0-9_~+/=-]{1
 USED_EVERY: Final = dt.timedelta(minutes=1)
 
 
-def create_api_key(user: Any, name: str = "", key: str | None = None) -> tuple[APIKey, str]:
+def create_api_key(
+    user: Any,
+    name: str = "",
+    key: str | None = None,
+    *,
+    scopes: Iterable[str] = (),
+    agents: Iterable[str] = (),
+    expires_at: dt.datetime | None = None,
+) -> tuple[APIKey, str]:
     """Make a key for ``user``; return its row and its text, which cannot be had again.
 
-    ``key`` is a text of your own, for tests and demonstrations; ``ValueError`` when it has not the shape of a key.
+    ``scopes`` is what the permission ``HasScope`` looks at; with ``agents`` the key is for the agents with these slugs
+    only. ``key`` is a text of your own, for tests and trials; ``ValueError`` when it has not the shape of a key.
     """
     text = key if key is not None else f"{secrets.token_hex(6)}.{secrets.token_urlsafe(32)}"
     shape = SHAPE.fullmatch(text)
     if shape is None:
         raise ValueError("A key has the form <prefix>.<secret>, the prefix with at most 16 letters, digits, - and _")
-    row = APIKey.objects.create(user=user, name=name, prefix=shape["prefix"], digest=_digest(text))
+    row = APIKey.objects.create(
+        user=user,
+        name=name,
+        prefix=shape["prefix"],
+        digest=_digest(text),
+        scopes=list(scopes),
+        agents=list(agents),
+        expires_at=expires_at,
+    )
     return row, text
+
+
+def revoke_api_key(prefix: str) -> APIKey:
+    """Revoke the key with a prefix, for good, and return its row. Raises ``APIKey.DoesNotExist``.
+
+    Other processes take it for ``A2A["API_KEY_CACHE_SECONDS"]`` longer.
+    """
+    key = APIKey.objects.select_related("user").get(prefix=prefix)
+    if key.revoked_at is None:
+        key.revoked_at = timezone.now()
+        key.save(update_fields=["revoked_at"])
+    return key
+
+
+def check_agent(auth: Any, slug: str) -> None:
+    """Raise ``PermissionDeniedError`` when the credentials are a key that is for other agents."""
+    if isinstance(auth, APIKey) and auth.agents and slug not in auth.agents:
+        raise PermissionDeniedError("The API key is not for this agent")
 
 
 class APIKeyAuthentication(BaseAuthentication):
@@ -110,7 +146,7 @@ def _look_up(text: str) -> tuple[Any, APIKey] | None:
     if key is None or not hmac.compare_digest(key.digest, _digest(text)):
         return None
     now = timezone.now()
-    if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= now) or not key.user.is_active:
+    if not key.is_usable(now) or not key.user.is_active:
         return None
     if key.last_used_at is None or now - key.last_used_at >= USED_EVERY:
         _note_use(key, now)

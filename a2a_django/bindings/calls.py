@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import cast
 
 from a2a_django import engine
-from a2a_django.access import challenge_for, owner_at, permit, resolve_agent
+from a2a_django.access import challenge_for, check_agent, owner_at, permit, resolve_agent
 from a2a_django.agents import Agent
 from a2a_django.bindings import sse
 from a2a_django.bindings.http import Exchange
@@ -57,6 +57,7 @@ async def context(
     engine.get()  # the first call takes up what a process that died has left
     if agent is None:
         agent = await resolve_agent(tenant, in_path=False)
+    check_agent(exchange.identity.auth, agent.slug)
     if agent.permissions:
         await permit(exchange.identity, agent.permissions, tenant=tenant)
     asked = asked_extensions(exchange)

@@ -70,6 +70,24 @@ class Migration(migrations.Migration):
                 ("name", models.CharField(blank=True, default="", max_length=100, verbose_name="name")),
                 ("prefix", models.CharField(max_length=16, unique=True, verbose_name="prefix")),
                 ("digest", models.CharField(editable=False, max_length=64, verbose_name="digest")),
+                (
+                    "scopes",
+                    models.JSONField(
+                        blank=True,
+                        default=list,
+                        help_text="What the key may be used for, where an agent or the site asks for scopes.",
+                        verbose_name="scopes",
+                    ),
+                ),
+                (
+                    "agents",
+                    models.JSONField(
+                        blank=True,
+                        default=list,
+                        help_text="Slugs of the agents it is for; none: for all of them.",
+                        verbose_name="agents",
+                    ),
+                ),
                 ("created_at", models.DateTimeField(auto_now_add=True, verbose_name="created")),
                 ("expires_at", models.DateTimeField(blank=True, null=True, verbose_name="expires")),
                 ("revoked_at", models.DateTimeField(blank=True, null=True, verbose_name="revoked")),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 from django.conf import settings
 from django.db import models
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 
@@ -17,6 +20,15 @@ class APIKey(models.Model):
     name = models.CharField(_("name"), max_length=100, blank=True, default="")
     prefix = models.CharField(_("prefix"), max_length=16, unique=True)
     digest = models.CharField(_("digest"), max_length=64, editable=False)
+    scopes = models.JSONField(
+        _("scopes"),
+        default=list,
+        blank=True,
+        help_text=_("What the key may be used for, where an agent or the site asks for scopes."),
+    )
+    agents = models.JSONField(
+        _("agents"), default=list, blank=True, help_text=_("Slugs of the agents it is for; none: for all of them.")
+    )
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
     revoked_at = models.DateTimeField(_("revoked"), null=True, blank=True)
@@ -29,3 +41,7 @@ class APIKey(models.Model):
 
     def __str__(self) -> str:
         return self.name or self.prefix
+
+    def is_usable(self, now: dt.datetime | None = None) -> bool:
+        """Whether the key is neither revoked nor expired."""
+        return self.revoked_at is None and (self.expires_at is None or self.expires_at > (now or timezone.now()))
