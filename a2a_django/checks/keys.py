@@ -5,11 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.checks import Error, Tags, register
+from django.core.exceptions import ImproperlyConfigured
 
 from a2a_django import sealing, signing
+from a2a_django.agents import registry, signatures
+from a2a_django.agents.cards import CardBase, build_card
+from a2a_django.checks.agents import RULES as AGENT_RULES
 from a2a_django.checks.rules import TAG, Apps, Messages
 from a2a_django.checks.setting import RULES
+from a2a_django.checks.site import classes
 from a2a_django.conf import a2a_settings
+from a2a_django.protocol.cards import empty_required
+from a2a_django.protocol.errors import A2AError
 
 
 @register(TAG, Tags.security)
@@ -63,3 +70,34 @@ def check_webhook_signatures(app_configs: Apps, **kwargs: Any) -> Messages:
         for key, hint in needed.items()
         if not getattr(a2a_settings, key)
     ]
+
+
+@register(TAG, Tags.security)
+def check_signed_cards(app_configs: Apps, **kwargs: Any) -> Messages:
+    """Check that cards that are to be signed have all that the protocol requires (D-27): E061."""
+    keys = ("SIGNING_KEYS", "SIGN_CARDS", "BASE_URL", "GRPC_URL")
+    readable = all(RULES[key].fits(getattr(a2a_settings, key)) for key in keys)
+    if not readable or classes("AUTHENTICATION_CLASSES") is None or classes("PERMISSION_CLASSES") is None:
+        return []  # E003 or E004 say so
+    try:
+        if not signatures.signs():
+            return []
+    except signing.WrongKeyError:  # E008 says so
+        return []
+    found: Messages = []
+    for agent in registry.all():
+        if not all(rule.fits(getattr(agent, name)) for name, rule in AGENT_RULES.items()):  # E018 says so
+            continue
+        try:
+            # Any site will do.
+            missing = empty_required(build_card(agent, CardBase("https://site.example", "/a2a")))
+            reason = f"lacks {', '.join(missing)}" if missing else ""
+        except A2AError as error:
+            reason = f"is none of version 1.0: {error}"
+        except ImproperlyConfigured:  # E060 says so
+            continue
+        if reason:
+            hint = "Readers do not agree what such a card is signed as. Complete it, or set A2A['SIGN_CARDS'] = False."
+            text = f"The card of {agent!r} is to be signed, but {reason}."
+            found.append(Error(text, hint=hint, id="a2a_django.E061"))
+    return found

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from tests.checks.kit import found, messages
+from a2a_django import Skill
+from a2a_django.agents import registry
+from tests.checks.kit import Good, found, messages
 from tests.keys import jwk, pem
 
 
@@ -76,3 +78,53 @@ def test_e009_what_signed_notifications_need(settings: Settings, value: dict[str
     assert [text.partition("but A2A['")[2].partition("'")[0] for text in said] == missing
     settings.A2A = {"WEBHOOK_SIGNATURES": ["hmac"], **value}
     assert "E009" not in found()
+
+
+class Poor(Good):
+    """Has a skill of which it says little."""
+
+    abstract = True
+    skills = [Skill("a", "A", "", tags=[])]
+    output_modes = ()
+
+
+def test_e061_signed_cards_have_all_that_is_required(settings: Settings) -> None:
+    settings.A2A = {"SIGNING_KEYS": [pem()]}
+    assert "E061" not in found()
+    registry.add(Poor(name="Poor"))
+    said = found()["E061"]
+    assert "lacks defaultOutputModes, skills[0].description, skills[0].tags" in said.msg
+    assert "SIGN_CARDS" in str(said.hint)
+    settings.A2A = {"SIGNING_KEYS": [pem()], "SIGN_CARDS": False}
+    assert "E061" not in found()
+    settings.A2A = {}
+    assert "E061" not in found()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"SIGNING_KEYS": ["x"]}, "E008"),
+        ({"SIGNING_KEYS": 1}, "E003"),
+        ({"AUTHENTICATION_CLASSES": "x"}, "E003"),
+        ({"AUTHENTICATION_CLASSES": ["no.where"]}, "E004"),
+        ({"BASE_URL": 1}, "E003"),
+    ],
+)
+def test_e061_leaves_to_others_what_is_theirs(settings: Settings, wrong: dict[str, Any], says: str) -> None:
+    registry.add(Poor(name="Poor"))
+    settings.A2A = {"SIGNING_KEYS": [pem()], **wrong}
+    messages = found()
+    assert says in messages
+    assert "E061" not in messages
+
+
+def test_e061_a_card_that_is_none(settings: Settings) -> None:
+    class Odd:
+        security_scheme = (
+            "odd",
+            {"apiKeySecurityScheme": {"name": "x", "location": "header"}, "mtlsSecurityScheme": {}},
+        )
+
+    settings.A2A = {"SIGNING_KEYS": [pem()], "AUTHENTICATION_CLASSES": [Odd]}
+    assert "is none of version 1.0" in found()["E061"].msg
