@@ -20,11 +20,12 @@ class LoadError(RuntimeError):
     """The server answered wrongly, or not at all."""
 
 
-def request_bytes(path: str, body: bytes, *, accept: str = "application/json") -> bytes:
-    """One complete POST of a JSON-RPC body, ready for the socket."""
+def request_bytes(path: str, body: bytes, *, accept: str = "application/json", caller: str = "") -> bytes:
+    """One complete POST of a JSON-RPC body, ready for the socket; `caller` says who sends it, where that matters."""
+    name = f"X-Bench-Caller: {caller}\r\n" if caller else ""
     head = (
         f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: {accept}\r\n"
-        f"A2A-Version: 1.0\r\nContent-Length: {len(body)}\r\n\r\n"
+        f"A2A-Version: 1.0\r\n{name}Content-Length: {len(body)}\r\n\r\n"
     )
     return head.encode("ascii") + body
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.load import LoadError, request_bytes
@@ -20,9 +21,11 @@ def chunk_text(number: int) -> str:
     return f"chunk {number:06d} of it "
 
 
-def _rpc(path: str, number: int, method: str, params: dict[str, Any], *, accept: str = "application/json") -> bytes:
+def _rpc(
+    path: str, number: int, method: str, params: dict[str, Any], *, accept: str = "application/json", caller: str = ""
+) -> bytes:
     body = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
-    return request_bytes(path, json.dumps(body, separators=(",", ":")).encode("ascii"), accept=accept)
+    return request_bytes(path, json.dumps(body, separators=(",", ":")).encode("ascii"), accept=accept, caller=caller)
 
 
 def _message(number: int, text: str) -> dict[str, Any]:
@@ -62,14 +65,25 @@ def get_task(path: str, task_id: str, *, tenant: str = "") -> bytes:
     return _rpc(path, 1, "GetTask", {"id": task_id} | ({"tenant": tenant} if tenant else {}))
 
 
-def list_tasks(path: str, *, page_size: int, page_token: str = "", everything: bool = False) -> bytes:
-    """A ListTasks for one page; with `everything`, artifacts and history are asked for too."""
-    params: dict[str, Any] = {"pageSize": page_size}
+def list_tasks(
+    path: str,
+    *,
+    page_size: int,
+    page_token: str = "",
+    everything: bool = False,
+    more: Mapping[str, Any] | None = None,
+    caller: str = "",
+) -> bytes:
+    """A ListTasks for one page; with `everything`, artifacts and history are asked for too, with `more` whatever else.
+
+    `caller` is the one whose tasks are listed, by default the caller of all calls.
+    """
+    params: dict[str, Any] = {"pageSize": page_size, **(more or {})}
     if page_token:
         params["pageToken"] = page_token
     if everything:
         params |= {"includeArtifacts": True, "historyLength": 10}
-    return _rpc(path, 1, "ListTasks", params)
+    return _rpc(path, 1, "ListTasks", params, caller=caller)
 
 
 def result(body: bytes) -> dict[str, Any]:

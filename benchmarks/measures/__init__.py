@@ -9,6 +9,7 @@ from benchmarks.measures.grpc import measure_grpc
 from benchmarks.measures.idle import measure_idle
 from benchmarks.measures.listing import measure_listing
 from benchmarks.measures.memory import measure_memory
+from benchmarks.measures.owners import measure_owners
 from benchmarks.measures.scale import measure_scale
 from benchmarks.measures.send import measure_send
 from benchmarks.measures.stream import measure_stream
@@ -24,4 +25,5 @@ MEASURES: dict[str, Callable[[Stage], Section]] = {
     "grpc": measure_grpc,
     "cross": measure_cross,
     "scale": measure_scale,
+    "owners": measure_owners,
 }

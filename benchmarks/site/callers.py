@@ -23,3 +23,16 @@ class Load(BaseAuthentication):
     def remembered(request: HttpRequest) -> tuple[Any, None]:
         """Return the caller without a thread."""
         return LOAD, None
+
+
+class Named(BaseAuthentication):
+    """Takes every call for one of what it says in `X-Bench-Caller`."""
+
+    def authenticate(self, request: Any) -> tuple[Any, None]:
+        """Return the caller."""
+        return self.remembered(request)
+
+    @staticmethod
+    def remembered(request: Any) -> tuple[Any, None]:
+        """Return the caller without a thread."""
+        return Application(request.META.get("HTTP_X_BENCH_CALLER", LOAD.client_id)), None

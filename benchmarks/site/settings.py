@@ -27,7 +27,7 @@ ASGI_APPLICATION = "benchmarks.site.consumers.application"
 LOGGING = {"version": 1, "disable_existing_loggers": False, "loggers": {"channels_redis": {"level": "CRITICAL"}}}
 
 A2A = {
-    "AUTHENTICATION_CLASSES": ["benchmarks.site.callers.Load"],
+    "AUTHENTICATION_CLASSES": [f"benchmarks.site.callers.{os.environ.get('BENCH_CALLERS', 'Load')}"],
     "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
     "DEFAULT_AGENT": "echo",
     # All the load comes from one caller.
