@@ -49,6 +49,8 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     # Seconds between keep-alive comments on a silent event stream, and the longest life of a subscription.
     "KEEPALIVE_SECONDS": 15,
     "STREAM_SECONDS": 3600,
+    # Seconds between looks whether callers with open streams still have a right to them; 0: never.
+    "STREAM_RECHECK_SECONDS": 60,
     # Open streams and running agents at a time, for one process; more are refused with 503.
     "MAX_STREAMS": 10_000,
     "MAX_RUNS": 1_000,
@@ -146,6 +148,7 @@ class A2ASettings:
     AUTO_GRACE_SECONDS: float
     KEEPALIVE_SECONDS: float
     STREAM_SECONDS: float
+    STREAM_RECHECK_SECONDS: float
     MAX_STREAMS: int
     MAX_RUNS: int
     MAX_STREAMS_PER_OWNER: int

@@ -7,6 +7,7 @@ from a2a_django.access.keys import APIKeyAuthentication, check_agent, create_api
 from a2a_django.access.oidc import OIDCAuthentication
 from a2a_django.access.policy import PolicyView, authenticate, challenge_for, permit, recognise
 from a2a_django.access.scopes import HasScope
+from a2a_django.access.standing import keep_watch
 from a2a_django.access.tenants import RESERVED_TENANTS, default_agent, owner_at, resolve_agent
 from a2a_django.access.throttles import AnonThrottle, UserThrottle
 
@@ -24,6 +25,7 @@ __all__ = [
     "check_agent",
     "create_api_key",
     "default_agent",
+    "keep_watch",
     "owner_at",
     "owner_of",
     "permit",

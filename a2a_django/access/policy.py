@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -132,6 +133,22 @@ def _check_permissions(identity: Identity, permissions: Any, tenant: str) -> Non
                 if identity.user is None or not identity.user.is_authenticated:
                     denied = exceptions.NotAuthenticated()
                 raise _refused(denied, view, request, made)
+
+
+def still_permitted(
+    identity: Identity, user: Any, auth: Any, permissions: Sequence[Any], tenant: str
+) -> A2AError | None:
+    """Return what the site's and an agent's permissions say of a caller now, None when they let the caller in.
+
+    ``user`` and ``auth`` stand in the place of those of ``identity`` where they are not None: they are newer. Raises
+    what a permission raises that has no place in the protocol.
+    """
+    now = replace(identity, user=user or identity.user, auth=auth or identity.auth)
+    try:
+        _check_permissions(now, [*a2a_settings.PERMISSION_CLASSES, *permissions], tenant)
+    except A2AError as error:
+        return error
+    return None
 
 
 def _refused(error: Exception, view: APIView, request: Request, permissions: Sequence[Any] | None = None) -> Exception:

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import cast
 
 from a2a_django import engine
-from a2a_django.access import challenge_for, check_agent, owner_at, permit, resolve_agent
+from a2a_django.access import challenge_for, check_agent, keep_watch, owner_at, permit, resolve_agent
 from a2a_django.agents import Agent
 from a2a_django.bindings import sse
 from a2a_django.bindings.http import Exchange
 from a2a_django.conf import a2a_settings
-from a2a_django.operations import Operation
+from a2a_django.operations import EventStream, Operation
 from a2a_django.operations.context import CallContext
 from a2a_django.protocol import extensions, tracing, versions
 from a2a_django.protocol.errors import InvalidParamsError, UnauthenticatedError
@@ -74,6 +74,7 @@ async def context(
         streaming=exchange.streaming,
         base=exchange.base,
         traceparent=tracing.parse(exchange.headers.get(tracing.NAME, "")),
+        identity=exchange.identity,
     )
 
 
@@ -97,6 +98,14 @@ async def text_of(operation: Operation, call: CallContext, request: Wire) -> str
     return cast(str, await operation.call(call, request))
 
 
+async def events_of(operation: Operation, call: CallContext, request: Wire) -> sse.Events:
+    """Return what an operation that streams answers; it ends when the caller loses the right to it."""
+    events = cast(EventStream, await operation.call(call, request))
+    if call.identity is not None:
+        keep_watch(events, call.identity, call.agent.permissions, call.tenant)
+    return events
+
+
 async def open_stream(operation: Operation, call: CallContext, request: Wire, frames: sse.MakeFrames) -> sse.Frames:
     """Take a place for a stream and start the operation; what goes wrong here is still an ordinary answer (D-07).
 
@@ -105,7 +114,7 @@ async def open_stream(operation: Operation, call: CallContext, request: Wire, fr
     """
     place = sse.places.take(call.owner)
     try:
-        return frames(cast(sse.Events, await operation.call(call, request)), place)
+        return frames(await events_of(operation, call, request), place)
     except BaseException:
         place.release()
         raise

@@ -89,6 +89,10 @@ class Reader:
         self._gone = True
         self._wake.set()
 
+    def wake(self) -> None:
+        """Have ``next`` return, also without events."""
+        self._wake.set()
+
     def fall_behind(self) -> None:
         """Read the rows before anything else."""
         self._queue.clear()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from a2a_django.access import Identity
 from a2a_django.agents import Agent
 from a2a_django.agents.cards import CardBase
 
@@ -24,6 +25,8 @@ class CallContext:
     base: CardBase
     #: The W3C trace context that the request came with, "" without.
     traceparent: str = ""
+    #: What the caller's rights rest on, for calls that last.
+    identity: Identity | None = None
 
     def activated(self) -> tuple[str, ...]:
         """Return the extensions that were asked for and that the agent offers (R-229, D-11)."""

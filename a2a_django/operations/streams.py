@@ -20,11 +20,19 @@ class EventStream:
         self._reader = reader
         self._turn = turn
         self._over = over or reader is None
+        self._error: Exception | None = None
+
+    def fail(self, error: Exception) -> None:
+        """End with an error, instead of what would come next; in the stream's loop."""
+        self._error = error
+        if self._reader is not None:
+            self._reader.wake()
 
     def __aiter__(self) -> EventStream:
         return self
 
     async def __anext__(self) -> list[str]:
+        self._check()
         if self._first is not None:
             first, self._first = self._first, None
             return [first]
@@ -33,7 +41,9 @@ class EventStream:
             if turn is not None and turn.is_parked(reader):
                 break
             texts: list[str] = []
-            for event in await reader.next():
+            events = await reader.next()
+            self._check()
+            for event in events:
                 if turn is not None and turn.is_past(event):
                     self._over = True
                     break
@@ -48,6 +58,10 @@ class EventStream:
                 return texts
         await self.aclose()
         raise StopAsyncIteration
+
+    def _check(self) -> None:
+        if self._error is not None and not self._over:
+            raise self._error
 
     async def aclose(self) -> None:
         """End the subscription."""

@@ -113,7 +113,7 @@ class Servicer(grpc.GenericRpcHandler):
                 call, request = await self._begin(method, exchange, context)
                 place = sse.places.take(call.owner)
                 try:
-                    events = cast(sse.Events, await method.operation.call(call, request))
+                    events = await calls.events_of(method.operation, call, request)
                     try:
                         await _echo_extensions(call, context)
                         await _send(events, method, context)
