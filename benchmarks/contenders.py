@@ -55,7 +55,9 @@ SDK_GRPC = replace(SDK, name="a2a-sdk-grpc", command=("-m", "benchmarks.sdk.grpc
 GRPC = replace(
     OURS, name="a2a-django-grpc", command=("-m", "django", "rungrpc", "127.0.0.1:{port}"), measures=("grpc",)
 )
-CONTENDERS = (SDK, SDK_MEMORY, OURS, CONSUMERS, SDK_GRPC, GRPC)
+SDK_PUSH = replace(SDK, name="a2a-sdk-push", environment={"BENCH_PUSH": "1"}, measures=("push",))
+PUSH = replace(CONSUMERS, name="a2a-django-push", measures=("push",))
+CONTENDERS = (SDK, SDK_MEMORY, OURS, CONSUMERS, SDK_GRPC, GRPC, SDK_PUSH, PUSH)
 
 
 class Templates:

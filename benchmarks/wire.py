@@ -37,10 +37,19 @@ def send_message(path: str, number: int) -> bytes:
     return _rpc(path, number, "SendMessage", {"message": _message(number, ECHO)})
 
 
-def stream_chunks(path: str, number: int, chunks: int) -> bytes:
+def stream_chunks(path: str, number: int, chunks: int, webhook: str = "") -> bytes:
     """A SendStreamingMessage that is answered with `chunks` artifact chunks."""
-    params = {"tenant": CHUNK_AGENT, "message": _message(number, f"chunks {chunks}")}
+    params: dict[str, Any] = {"tenant": CHUNK_AGENT, "message": _message(number, f"chunks {chunks}")}
+    if webhook:
+        params["configuration"] = {"taskPushNotificationConfig": {"url": webhook}}
     return _rpc(path, number, "SendStreamingMessage", params, accept="text/event-stream")
+
+
+def start_chunks(path: str, number: int, chunks: int, webhook: str, *, immediately: bool = True) -> bytes:
+    """A SendMessage with a webhook that starts a task of `chunks` chunks; answered at once, or when it is done."""
+    configuration = {"returnImmediately": immediately, "taskPushNotificationConfig": {"id": "hook", "url": webhook}}
+    params = {"tenant": CHUNK_AGENT, "message": _message(number, f"chunks {chunks}"), "configuration": configuration}
+    return _rpc(path, number, "SendMessage", params)
 
 
 def send_question(path: str, number: int) -> bytes:

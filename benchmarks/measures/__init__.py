@@ -10,6 +10,7 @@ from benchmarks.measures.idle import measure_idle
 from benchmarks.measures.listing import measure_listing
 from benchmarks.measures.memory import measure_memory
 from benchmarks.measures.owners import measure_owners
+from benchmarks.measures.push import measure_push, measure_push_cost
 from benchmarks.measures.scale import measure_scale
 from benchmarks.measures.send import measure_send
 from benchmarks.measures.stream import measure_stream
@@ -23,6 +24,8 @@ MEASURES: dict[str, Callable[[Stage], Section]] = {
     "memory": measure_memory,
     "idle": measure_idle,
     "grpc": measure_grpc,
+    "push": measure_push,
+    "push-cost": measure_push_cost,
     "cross": measure_cross,
     "scale": measure_scale,
     "owners": measure_owners,

@@ -7,15 +7,22 @@ are the fewest that the SDK's own interface allows: the task, the artifact's chu
 from __future__ import annotations
 
 import os
+from typing import Any
 
+import httpx
 from a2a.helpers import new_task_from_user_message, new_text_part
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.server.request_handlers import DefaultRequestHandler
-from a2a.server.tasks import InMemoryTaskStore, TaskUpdater
+from a2a.server.tasks import (
+    BasePushNotificationSender,
+    DatabasePushNotificationConfigStore,
+    InMemoryTaskStore,
+    TaskUpdater,
+)
 from a2a.types.a2a_pb2 import AgentCapabilities, AgentCard, AgentInterface, AgentSkill
 
-from benchmarks.sdk.store import create_store
+from benchmarks.sdk.store import create_engine, create_store
 from benchmarks.wire import ECHO, chunk_text
 
 ARTIFACT = "answer"
@@ -49,7 +56,7 @@ def create_card(url: str, binding: str) -> AgentCard:
         description="Echoes and streams.",
         version="1.0",
         supported_interfaces=[AgentInterface(url=url, protocol_binding=binding, protocol_version="1.0")],
-        capabilities=AgentCapabilities(streaming=True),
+        capabilities=AgentCapabilities(streaming=True, push_notifications=bool(os.environ.get("BENCH_PUSH"))),
         default_input_modes=["text/plain"],
         default_output_modes=["text/plain"],
         skills=[AgentSkill(id="echo", name="Echo", description="Echoes.", tags=["bench"])],
@@ -59,4 +66,9 @@ def create_card(url: str, binding: str) -> AgentCard:
 def create_handler(card: AgentCard) -> DefaultRequestHandler:
     """What is behind every binding."""
     store = InMemoryTaskStore() if os.environ.get("BENCH_STORE") == "memory" else create_store()
-    return DefaultRequestHandler(agent_executor=BenchExecutor(), task_store=store, agent_card=card)
+    options: dict[str, Any] = {}
+    if os.environ.get("BENCH_PUSH"):
+        configs = DatabasePushNotificationConfigStore(create_engine())
+        options["push_config_store"] = configs
+        options["push_sender"] = BasePushNotificationSender(httpx.AsyncClient(), configs)
+    return DefaultRequestHandler(agent_executor=BenchExecutor(), task_store=store, agent_card=card, **options)

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 from a2a.server.models import TaskModel
+from a2a.server.tasks import DatabasePushNotificationConfigStore
 from sqlalchemy import insert
 
 from benchmarks.rows import StoredTask, stored_tasks
@@ -43,9 +44,10 @@ def row(task: StoredTask) -> dict[str, Any]:
 
 
 async def fill(count: int) -> None:
-    """Makes the table and the rows."""
+    """Makes the tables and the rows."""
     store = create_store()
     await store.initialize()
+    await DatabasePushNotificationConfigStore(store.engine).initialize()
     rows = (row(task) for task in stored_tasks(count))
     async with store.engine.begin() as connection:
         while batch := list(islice(rows, BATCH)):

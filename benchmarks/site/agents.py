@@ -28,6 +28,7 @@ class Chunks(Agent):
 
     version = "1.0"
     slug = CHUNK_AGENT
+    push_notifications = True
     skills = [Skill("chunks", "Chunks", "Streams a number of chunks.", tags=["bench"])]
 
     async def run(self, ctx: TaskContext) -> AsyncIterator[str]:

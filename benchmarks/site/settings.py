@@ -33,6 +33,7 @@ A2A = {
     # All the load comes from one caller.
     "MAX_STREAMS_PER_OWNER": 10_000,
     "MAX_RUNS_PER_OWNER": 1_000,
+    "WEBHOOK_ALLOWED_HOSTS": ["127.0.0.1"],
     "GRPC_URL": "127.0.0.1:50051",  # of no importance here, but `rungrpc` warns without
 }
 
