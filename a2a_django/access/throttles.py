@@ -12,7 +12,7 @@ from rest_framework.throttling import AnonRateThrottle, SimpleRateThrottle, User
 from a2a_django.conf import a2a_settings
 
 
-class _Rated(SimpleRateThrottle):
+class RatedThrottle(SimpleRateThrottle):
     """The rate of the throttle's ``scope``; none set: no limit. A site's subclass gives another scope."""
 
     cache_format = "a2a_throttle_%(scope)s_%(ident)s"
@@ -22,9 +22,9 @@ class _Rated(SimpleRateThrottle):
         return a2a_settings.THROTTLE_RATES.get(self.scope or "")
 
 
-class UserThrottle(_Rated, UserRateThrottle):
+class UserThrottle(RatedThrottle, UserRateThrottle):
     """So many calls of one user: ``THROTTLE_RATES["user"]``. Anonymous callers count by their address."""
 
 
-class AnonThrottle(_Rated, AnonRateThrottle):
+class AnonThrottle(RatedThrottle, AnonRateThrottle):
     """So many calls of one address that does not authenticate: ``THROTTLE_RATES["anon"]``."""

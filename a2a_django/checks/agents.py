@@ -41,6 +41,7 @@ RULES: Final[dict[str, Rule]] = {
     "input_modes": _MEDIA_TYPES,
     "output_modes": _MEDIA_TYPES,
     "streaming": _SWITCH,
+    "public": _SWITCH,
     "push_notifications": _SWITCH,
     "extensions": Rule(lambda v: is_list_of(v, Extension), "a list of Extension"),
     "extended_agent_card": _SWITCH,

@@ -19,3 +19,4 @@ def good_site(db: None, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> 
     registry.add(Good())
     settings.A2A = {}
     settings.ASGI_APPLICATION = "example_project.asgi.application"
+    settings.CHANNEL_LAYERS = {"default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer"}}
