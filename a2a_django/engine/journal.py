@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any, TypeVar
 
-from django.db import DatabaseError, InterfaceError, OperationalError, connections, router, transaction
+from django.db import InterfaceError, OperationalError, connections, router, transaction
 
 from a2a_django.engine.batch import Batch, Committed, Locked
 from a2a_django.engine.database import close_connections
@@ -179,29 +179,7 @@ class Journal:
 
     def _carry_out(self, jobs: list[Job[object]]) -> list[Job[object]]:
         """Carry the jobs out, wake their callers, and return those whose tasks were locked by others."""
-        start = time.monotonic()
-        pause = 0.01
-        doubt: InDoubt | None = None
-        while True:
-            try:
-                if doubt is not None and doubt.batch.is_stored():
-                    done, later = doubt.batch.committed(), doubt.later
-                    break
-                doubt = None
-                done, later = self._transaction(jobs)
-                break
-            except (OperationalError, InterfaceError) as error:
-                doubt = error if isinstance(error, InDoubt) else doubt
-                connections[router.db_for_write(Task)].close_if_unusable_or_obsolete()
-                if time.monotonic() - start > PATIENCE_SECONDS:
-                    done, later = self._one_by_one(jobs, error) if doubt is None else self._give_up(jobs, error)
-                    break
-                logger.warning("The journal's transaction failed and is repeated: %s", type(error).__name__)
-                time.sleep(pause)
-                pause = min(pause * 2, 0.5)
-            except Exception as error:
-                done, later = self._one_by_one(jobs, error)
-                break
+        done, later = self._write(jobs, time.monotonic() + PATIENCE_SECONDS)
         waiting = set(map(id, later))
         told = self._tell(done)
         for job in jobs:
@@ -213,6 +191,30 @@ class Journal:
                 told.setdefault(job.loop, []).append(job.settle)
         tell_loops(told)
         return later
+
+    def _write(self, jobs: list[Job[object]], until: float) -> tuple[list[Committed], list[Job[object]]]:
+        """Write the jobs in one transaction, repeated while its failures may pass and it is not yet ``until``.
+
+        Then, or after a failure that does not pass, they are written one by one.
+        """
+        pause = 0.01
+        doubt: InDoubt | None = None
+        while True:
+            try:
+                if doubt is not None and doubt.batch.is_stored():
+                    return doubt.batch.committed(), doubt.later
+                doubt = None
+                return self._transaction(jobs)
+            except (OperationalError, InterfaceError) as error:
+                doubt = error if isinstance(error, InDoubt) else doubt
+                connections[router.db_for_write(Task)].close_if_unusable_or_obsolete()
+                if time.monotonic() > until:
+                    return self._one_by_one(jobs, error, until) if doubt is None else self._give_up(jobs, error)
+                logger.warning("The journal's transaction failed and is repeated: %s", type(error).__name__)
+                time.sleep(pause)
+                pause = min(pause * 2, 0.5)
+            except Exception as error:
+                return self._one_by_one(jobs, error, until)
 
     def _tell(self, done: list[Committed]) -> Deliveries:
         try:
@@ -229,7 +231,9 @@ class Journal:
             _fail(job, error)
         return [], []
 
-    def _one_by_one(self, jobs: list[Job[object]], error: Exception) -> tuple[list[Committed], list[Job[object]]]:
+    def _one_by_one(
+        self, jobs: list[Job[object]], error: Exception, until: float
+    ) -> tuple[list[Committed], list[Job[object]]]:
         if len(jobs) == 1:
             logger.error("The journal could not write", exc_info=error)
             _fail(jobs[0], error)
@@ -241,19 +245,10 @@ class Journal:
             if job.task_id in held:
                 later.append(job)
                 continue
-            try:
-                some, locked = self._transaction([job])
-            except DatabaseError as failure:
-                logger.error("The journal could not write", exc_info=failure)
-                connections[router.db_for_write(Task)].close_if_unusable_or_obsolete()
-                _fail(job, failure)
-            except Exception as failure:
-                logger.exception("The journal could not carry out a job")
-                _fail(job, failure)
-            else:
-                done += some
-                later += locked
-                held.update(waiting.task_id for waiting in locked)
+            some, locked = self._write([job], until)
+            done += some
+            later += locked
+            held.update(waiting.task_id for waiting in locked)
         return done, later
 
     def _transaction(self, jobs: list[Job[object]]) -> tuple[list[Committed], list[Job[object]]]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db.models import F
+from django.db.models.functions import Greatest
 
 from a2a_django.engine.database import alias
 from a2a_django.models import Artifact, EventKind, Message, Task, TaskEvent
@@ -112,7 +113,8 @@ def _messages(counts: dict[str, int], history_length: int | None) -> dict[str, l
     shown = Message.objects.using(alias()).filter(shown=True)
     rows = shown.filter(task_id__in=list(counts))
     if history_length is not None:
-        rows = rows.filter(position__gt=F("task__message_count") - history_length)
+        # Never below zero: MySQL computes with unsigned numbers. Nothing on the side of the column, for the index.
+        rows = rows.filter(position__gt=Greatest(F("task__message_count"), history_length) - history_length)
     found: dict[str, list[str]] = {pk: [] for pk in counts}
     for task_id, position, text in rows.order_by("task_id", "position").values_list("task_id", "position", "wire"):
         if position <= counts[task_id]:

@@ -6,16 +6,19 @@ parts are kept. Everything that differs between databases comes from Django's ba
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
-from django.db import connections, models, transaction
+from django.db import DataError, connections, models, transaction
 from django.db.models.constants import OnConflict
 
 from a2a_django.models import Task, TaskTally
 
+#: Bytes of a statement that are not values, and of a value that is no text, generously.
+STATEMENT_BYTES = 8192
+OTHER_BYTES = 40
 #: Values in one statement at most; SQLite allows 32,766, older ones 999 rows of few columns.
 MAX_VALUES = 10_000
 
@@ -34,6 +37,7 @@ class Insert:
         columns = ", ".join(_columns(using, model, [field.name for field in fields], quoted=True))
         self._using = using
         self._arrays = connection.vendor == "postgresql"
+        self._measures = connection.vendor == "mysql"
         self._head = f"INSERT INTO {ops.quote_name(meta.db_table)} ({columns}) "
         if self._arrays:
             arrays = ", ".join(f"%s::{field.db_type(connection)}[]" for field in map(_own_column, fields))
@@ -55,13 +59,37 @@ class Insert:
         """Write the rows."""
         connection = connections[self._using]
         with connection.cursor() as cursor:
-            for start in range(0, len(rows), self._rows_at_once):
-                some = [self._values(row) for row in rows[start : start + self._rows_at_once]]
+            for some in self._portions([self._values(row) for row in rows]):
                 if self._arrays:
                     cursor.execute(self._head + self._tail, [list(column) for column in zip(*some, strict=True)])
                 else:
                     places = ", ".join([self._row] * len(some))
                     cursor.execute(f"{self._head}VALUES {places}{self._tail}", self._adapted(some))
+
+    def _portions(self, rows: list[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+        """Cut rows into what one statement may hold.
+
+        MySQL takes statements up to a length that the server sets, and hangs up at a longer one, which looks like a
+        server that is away. Raises ``DataError`` there for a row that is too long by itself.
+        """
+        if not self._measures:
+            for start in range(0, len(rows), self._rows_at_once):
+                yield rows[start : start + self._rows_at_once]
+            return
+        most = longest_statement(self._using)
+        portion: list[tuple[Any, ...]] = []
+        length = 0
+        for row in rows:
+            added = sum(map(_length, row))
+            if added > most:
+                raise DataError(f"A row of {added} bytes is longer than the server's max_allowed_packet allows")
+            if portion and (length + added > most or len(portion) == self._rows_at_once):
+                yield portion
+                portion, length = [], 0
+            portion.append(row)
+            length += added
+        if portion:
+            yield portion
 
     def _adapted(self, rows: list[tuple[Any, ...]]) -> list[Any]:
         """Return the values of rows, one after the other, as the backend wants them."""
@@ -74,6 +102,22 @@ class Insert:
                     one[i] = adapt(one[i])
             values += one
         return values
+
+
+@lru_cache(maxsize=8)
+def longest_statement(using: str) -> int:
+    """Return how many bytes of values MySQL or MariaDB takes in one statement."""
+    with connections[using].cursor() as cursor:
+        cursor.execute("SELECT @@max_allowed_packet")
+        return int(cursor.fetchone()[0]) - STATEMENT_BYTES
+
+
+def _length(value: Any) -> int:
+    """Return how many bytes a value takes in a statement, at most."""
+    if not isinstance(value, str):
+        return OTHER_BYTES
+    escaped = value.count("\\") + value.count('"') + value.count("'")
+    return OTHER_BYTES + escaped + (len(value) if value.isascii() else len(value.encode()))
 
 
 def _own_column(field: models.Field[Any, Any]) -> models.Field[Any, Any]:

@@ -38,6 +38,7 @@ from tests.engine.kit import (
     until,
     when,
 )
+from tests.engine.writing import lose_connection
 
 pytestmark = pytest.mark.usefixtures("sound_rows")
 
@@ -396,8 +397,7 @@ async def test_a_connection_that_was_lost_in_one_run_does_not_disturb_the_next(s
     settings.A2A = {**settings.A2A, "AGENT_THREADS": 1}
 
     def loses(ctx: SyncTaskContext) -> None:
-        connection.ensure_connection()
-        connection.connection.close()
+        lose_connection()
         Group.objects.count()
 
     def counts(ctx: SyncTaskContext) -> str:

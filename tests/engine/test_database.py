@@ -12,6 +12,7 @@ from django.db import OperationalError, connection, connections, transaction
 from a2a_django.engine import database
 from a2a_django.engine.database import ThreadPool
 from a2a_django.models import Task
+from tests.engine.writing import lose_connection
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -124,8 +125,7 @@ async def test_a_read_whose_connection_was_lost_is_tried_once_more() -> None:
     def read() -> int:
         calls.append(1)
         if len(calls) == 1:
-            connection.ensure_connection()
-            connection.connection.close()  # behind Django's back, as a server does that goes away
+            lose_connection()
         return Task.objects.count()
 
     assert await database.read(read) == 0

@@ -7,9 +7,19 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError, connection, connections
+from django.db import (
+    DatabaseError,
+    DataError,
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+    connection,
+    connections,
+)
+from pytest_django import Settings
 
 from a2a_django.engine import journal as journal_module
+from a2a_django.engine import statements
 from a2a_django.engine.batch import Batch
 from a2a_django.engine.jobs import Broken, CancelTask, EndRun, Fenced, Job, Voice
 from a2a_django.engine.journal import Journal
@@ -206,6 +216,61 @@ def test_a_failure_that_passes_costs_time_and_nothing_else(
     assert not failures
     assert told.events(task.pk) == [1]
     assert row(task.pk).message_count == 2
+
+
+def test_a_failure_that_passes_hurts_nobody_when_jobs_are_repeated_one_by_one(
+    writer: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task, other = create(writer).task, create(writer).task
+    save, failures = Batch.save, [1, 2]
+
+    def fails_first(self: Batch) -> None:
+        save(self)
+        if failures and self.dirty:
+            failures.pop()
+            raise OperationalError("deadlock detected")
+
+    monkeypatch.setattr(Batch, "save", fails_first)
+    jobs = [says(task, chunk(task, "a")), Wrong(other.pk), says(task, chunk(task, "b"))]
+    with held_up(writer):
+        hand_in(writer, *jobs)
+    wait_for(*jobs)
+    assert not failures
+    assert [type(job.error) for job in jobs] == [type(None), ZeroDivisionError, type(None)]
+    assert row(task.pk).last_seq == 2
+
+
+@pytest.mark.skipif(connection.vendor != "mysql", reason="only MySQL limits the length of a statement")
+def test_what_is_too_long_for_one_statement_is_written_in_several(
+    writer: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good, bad = create(writer).task, create(writer).task
+    monkeypatch.setattr(statements, "longest_statement", lambda using: 30_000)
+    jobs = [says(good, chunk(good, "\\" * 3_000)) for _ in range(10)]
+    jobs.insert(5, says(bad, chunk(bad, "x" * 30_000)))
+    with held_up(writer):
+        hand_in(writer, *jobs)
+    wait_for(*jobs)
+    assert [type(job.error) for job in jobs] == [type(None)] * 5 + [DataError] + [type(None)] * 5
+    assert (row(good.pk).last_seq, row(bad.pk).last_seq) == (10, 0)
+
+
+@pytest.mark.skipif(connection.vendor != "mysql", reason="only MySQL limits the length of a statement")
+def test_the_servers_limit_is_the_one_that_counts(writer: Journal, settings: Settings) -> None:
+    settings.A2A = {**settings.A2A, "MAX_ARTIFACT_BYTES": 1_000_000_000}
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT @@max_allowed_packet")
+        limit = cursor.fetchone()[0]
+    task = create(writer).task
+    half = "x" * (limit * 2 // 5)
+    jobs = [says(task, chunk(task, half, append=False)) for _ in range(3)]
+    with held_up(writer):
+        hand_in(writer, *jobs)
+    wait_for(*jobs)
+    assert [job.error for job in jobs] == [None] * 3
+    with pytest.raises(DataError, match="max_allowed_packet"):
+        writer.write(says(task, chunk(task, "x" * limit)))
+    assert row(task.pk).last_seq == 3
 
 
 def test_when_patience_is_at_an_end_only_the_jobs_that_fail_alone_fail(

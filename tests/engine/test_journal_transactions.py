@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
 from django.contrib.auth.models import Group
 from django.db import OperationalError, connection, transaction
+from django.db.models import F
 
 from a2a_django.engine.jobs import CancelTask, Fenced
 from a2a_django.engine.journal import MAX_BATCH, Journal
-from a2a_django.models import Task, TaskEvent
+from a2a_django.models import Task, TaskEvent, TaskTally
 from tests.engine.kit import WAIT, row
 from tests.engine.writing import Recorder, Threads, chunk, create, held_up, journal, says, status
 
 pytestmark = pytest.mark.usefixtures("sound_rows")
 
-rows_are_locked = pytest.mark.skipif(
-    not connection.features.has_select_for_update_skip_locked, reason="the database locks no rows"
-)
+rows_are_locked = pytest.mark.skipif(connection.vendor == "sqlite", reason="the database locks no rows")
 
 
 @pytest.fixture
@@ -212,6 +212,44 @@ def test_two_site_transactions_that_wait_for_each_other_are_seen_as_a_deadlock(w
     kinds = {type(result) for result in threads.results()}
     assert kinds == {type(None), OperationalError}
     assert (row(one.pk).last_seq, row(two.pk).last_seq) == (1, 1)
+
+
+@rows_are_locked
+def test_a_deadlock_with_a_site_transaction_costs_the_journal_time_and_nothing_else(
+    writer: Journal, told: Recorder, caplog: pytest.LogCaptureFixture
+) -> None:
+    ended, task = create(writer).task, create(writer).task
+    writer.write(says(ended, status(ended, "COMPLETED")))  # makes the tally
+    job = says(task, status(task, "COMPLETED"))
+    job.event = threading.Event()
+
+    def is_held() -> bool:
+        with transaction.atomic():
+            return not Task.objects.select_for_update(skip_locked=True).filter(pk=task.pk)
+
+    with transaction.atomic():
+        Group.objects.bulk_create([Group(name=str(i)) for i in range(200)])  # MySQL ends the one that has done less
+        if connection.vendor == "postgresql":  # it ends the one that looks first
+            with connection.cursor() as cursor:
+                cursor.execute("SET LOCAL deadlock_timeout = '30s'")
+        TaskTally.objects.update(count=F("count"))
+        writer._put(job)
+        threads = Threads()
+        threads.call(lambda: _wait_until(is_held))
+        assert threads.results() == [None]
+        Task.objects.select_for_update().get(pk=task.pk)
+    assert job.event.wait(WAIT)
+    assert job.error is None
+    assert row(task.pk).state == "TASK_STATE_COMPLETED"
+    assert "failed and is repeated: OperationalError" in caplog.text
+    assert [tally.count for tally in TaskTally.objects.all()] == [2]
+
+
+def _wait_until(condition: Callable[[], bool]) -> None:
+    until = time.monotonic() + WAIT
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.01)
 
 
 @rows_are_locked

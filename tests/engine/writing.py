@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from django.db import connections
@@ -72,6 +72,18 @@ def held_up(writer: Journal) -> Iterator[None]:
         yield
     finally:
         gate.opened.set()
+
+
+def lose_connection() -> None:
+    """Have the server end the calling thread's connection, behind Django's back; SQLite's is closed."""
+    connection = connections["default"]
+    connection.ensure_connection()
+    sql = {"postgresql": "SELECT pg_terminate_backend(pg_backend_pid())", "mysql": "KILL CONNECTION_ID()"}
+    if connection.vendor not in sql:
+        connection.connection.close()
+        return
+    with suppress(connection.Database.Error):
+        connection.connection.cursor().execute(sql[connection.vendor])
 
 
 class Threads:

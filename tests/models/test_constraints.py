@@ -6,7 +6,7 @@ import datetime as dt
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, models, transaction
+from django.db import DataError, IntegrityError, models, transaction
 from django.utils import timezone
 
 from a2a_django.models import Artifact, Message, PushConfig, PushDelivery, Task, TaskEvent, TaskTally
@@ -48,7 +48,7 @@ def config(of: Task, config_id: str) -> PushConfig:
 
 
 def refused(make: Any) -> None:
-    with pytest.raises(IntegrityError), transaction.atomic():
+    with pytest.raises((IntegrityError, DataError)), transaction.atomic():
         make()
 
 
