@@ -32,10 +32,11 @@ class Authority:
         self.certificate = folder / f"{name}.pem"
         self.certificate.write_bytes(own.public_bytes(serialization.Encoding.PEM))
 
-    def issue(self, name: str, *hosts: str) -> Pair:
-        """Make a certificate that is good for servers and clients; ``hosts`` are its names if not the usual ones."""
+    def issue(self, name: str, *hosts: str, names: Sequence[x509.GeneralName] = ()) -> Pair:
+        """Make a certificate that is good for servers and clients; ``hosts`` are its names if not the usual ones, and
+        ``names`` further ones."""
         key = ec.generate_private_key(ec.SECP256R1())
-        signed = self._build(name, key.public_key(), authority=False, hosts=hosts)
+        signed = self._build(name, key.public_key(), authority=False, hosts=hosts, more=names)
         pair = Pair(self._folder / f"{name}.pem", self._folder / f"{name}.key")
         pair.certificate.write_bytes(signed.public_bytes(serialization.Encoding.PEM))
         pair.key.write_bytes(
@@ -46,7 +47,13 @@ class Authority:
         return pair
 
     def _build(
-        self, name: str, key: ec.EllipticCurvePublicKey, *, authority: bool, hosts: Sequence[str] = ()
+        self,
+        name: str,
+        key: ec.EllipticCurvePublicKey,
+        *,
+        authority: bool,
+        hosts: Sequence[str] = (),
+        more: Sequence[x509.GeneralName] = (),
     ) -> x509.Certificate:
         now = dt.datetime.now(dt.UTC)
         builder = (
@@ -61,7 +68,8 @@ class Authority:
         )
         if not authority:
             address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
-            names = [x509.DNSName(host) for host in hosts] if hosts else [address, x509.DNSName("localhost")]
+            names: list[x509.GeneralName] = [x509.DNSName(host) for host in hosts]
+            names = [*(names or [address, x509.DNSName("localhost")]), *more]
             builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
         return builder.sign(self._key, hashes.SHA256())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from a2a_django.access.certificates import ClientCertificateAuthentication
 from a2a_django.access.identity import Identity, owner_of
 from a2a_django.access.keys import APIKeyAuthentication, check_agent, create_api_key, revoke_api_key
 from a2a_django.access.oidc import OIDCAuthentication
@@ -15,6 +16,7 @@ __all__ = [
     "RESERVED_TENANTS",
     "APIKeyAuthentication",
     "AnonThrottle",
+    "ClientCertificateAuthentication",
     "HasScope",
     "Identity",
     "OIDCAuthentication",

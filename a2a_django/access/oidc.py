@@ -164,7 +164,8 @@ class OIDCAuthentication(BaseAuthentication):
             if made:
                 found.set_unusable_password()
                 found.save(update_fields=["password"])
-        return found
+        # Some databases find names that differ in case or accents, and those are somebody else's.
+        return found if found is not None and found.get_username() == name else None
 
 
 def _bearer(request: Request) -> str | None:

@@ -217,6 +217,15 @@ def test_users(them: Issuer, alice: User, settings: Settings) -> None:
     assert User.objects.count() == 2
 
 
+def test_names_are_taken_exactly(them: Issuer, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the database does not, as MySQL and MariaDB mostly do not."""
+    User.objects.create_user("ALICE")
+    manager = type(User.objects)
+    exact = manager.filter
+    monkeypatch.setattr(manager, "filter", lambda self, username: exact(self, username__iexact=username))
+    refuse(them.token())
+
+
 class Vip(OIDCAuthentication):
     """Finds users in a way of its own."""
 
