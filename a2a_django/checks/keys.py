@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.checks import Error, Tags, register
+from django.core.checks import Error, Tags, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 
 from a2a_django import sealing, signing
@@ -74,7 +74,7 @@ def check_webhook_signatures(app_configs: Apps, **kwargs: Any) -> Messages:
 
 @register(TAG, Tags.security)
 def check_signed_cards(app_configs: Apps, **kwargs: Any) -> Messages:
-    """Check that cards that are to be signed have all that the protocol requires (D-27): E061."""
+    """Check that cards that are to be signed can be (E061), and mean the same to all readers (W061, D-27)."""
     keys = ("SIGNING_KEYS", "SIGN_CARDS", "BASE_URL", "GRPC_URL")
     readable = all(RULES[key].fits(getattr(a2a_settings, key)) for key in keys)
     if not readable or classes("AUTHENTICATION_CLASSES") is None or classes("PERMISSION_CLASSES") is None:
@@ -91,13 +91,14 @@ def check_signed_cards(app_configs: Apps, **kwargs: Any) -> Messages:
         try:
             # Any site will do.
             missing = empty_required(build_card(agent, CardBase("https://site.example", "/a2a")))
-            reason = f"lacks {', '.join(missing)}" if missing else ""
         except A2AError as error:
-            reason = f"is none of version 1.0: {error}"
+            text = f"The card of {agent!r} cannot be signed, it is none of version 1.0: {error}"
+            found.append(Error(text, hint="It is served without a signature.", id="a2a_django.E061"))
         except ImproperlyConfigured:  # E060 says so
             continue
-        if reason:
-            hint = "Readers do not agree what such a card is signed as. Complete it, or set A2A['SIGN_CARDS'] = False."
-            text = f"The card of {agent!r} is to be signed, but {reason}."
-            found.append(Error(text, hint=hint, id="a2a_django.E061"))
+        else:
+            if missing:
+                text = f"The card of {agent!r} is signed, but lacks {', '.join(missing)}."
+                hint = "Readers do not agree how to read such a card, so it has two signatures. Complete it."
+                found.append(Warning(text, hint=hint, id="a2a_django.W061"))
     return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 
+from example_project.environment import words
 from example_project.settings import *  # noqa: F403
 from example_project.settings import INSTALLED_APPS
 
@@ -22,6 +23,8 @@ SCRIPTED_VARIANT = os.environ.get("EXAMPLE_VARIANT", "main")
 A2A = {
     "BASE_URL": os.environ.get("EXAMPLE_BASE_URL") or None,
     "GRPC_URL": os.environ.get("EXAMPLE_GRPC_URL") or None,
+    # The path of a private key; with it cards are signed.
+    "SIGNING_KEYS": [f"file:{path}" for path in words("EXAMPLE_SIGNING_KEYS", "")],
     # Where the tests receive what webhooks are told.
     "WEBHOOK_ALLOWED_HOSTS": [] if SCRIPTED_VARIANT == "strict" else ["127.0.0.1", "localhost"],
 }

@@ -83,6 +83,7 @@ def environment(servers: Running, plan: Plan, folder: Path) -> dict[str, str]:
     """Return the variables by which the suite finds the servers and the users."""
     found = {
         "A2A_CARD_URL": f"{servers.asgi['main'].url}/.well-known/agent-card.json",
+        "A2A_CARD_JWKS": f"{servers.asgi['main'].url}/a2a/jwks.json",
         "A2A_AUTH_ALICE": f"Bearer {servers.keys['alice']}",
         "A2A_AUTH_BOB": f"Bearer {servers.keys['bob']}",
         "PYTHONDONTWRITEBYTECODE": "1",

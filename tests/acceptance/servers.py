@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import quote
 
+from tests.keys import pem
 from tests.live import LiveProcess, Site, free_port
 
 VARIANTS = ("main", "plain", "strict")
@@ -18,7 +19,11 @@ VARIANTS = ("main", "plain", "strict")
 
 def scripted_site(variant: str, database: str, folder: Path, more: Mapping[str, str] = MappingProxyType({})) -> Site:
     """Return one variant of the scripted site with a database of its own, and ``more`` in its environment."""
+    key = folder / "signing.pem"
+    if not key.exists():
+        key.write_text(pem())
     environment = {
+        "EXAMPLE_SIGNING_KEYS": str(key),
         **more,
         "EXAMPLE_DATABASE_URL": database,
         "EXAMPLE_VARIANT": variant,
