@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 
+import { verifyAgentCardSignature } from '@a2a-js/sdk';
 import { A2AError } from '@a2a-js/sdk/errors';
 import { ClientFactory } from '@a2a-js/sdk/client';
 
@@ -37,6 +38,19 @@ check('the resolver reads extensions', async (site) => {
     card.capabilities.extensions.map((one) => [one.uri, one.required]),
     [['https://e.example/ext/a/v1', true], ['https://e.example/ext/b/v1', false]],
   );
+});
+
+check('the signature is good', async (site) => {
+  // As it was sent: the verifier forgets the security schemes of a card that the resolver has read.
+  const card = await (await fetch(`${site.urls.main}/.well-known/agent-card.json`)).json();
+  const retrieve = async (kid, jku) => {
+    const { keys } = await (await fetch(jku)).json();
+    const algorithm = { name: 'ECDSA', namedCurve: 'P-256' };
+    return crypto.subtle.importKey('jwk', keys.find((key) => key.kid === kid), algorithm, false, ['verify']);
+  };
+  console.debug = console.error; // the verifier tells of signatures that are not good, where the results stand
+  await verifyAgentCardSignature(retrieve)(card);
+  await refused(Error, () => verifyAgentCardSignature(retrieve)({ ...card, name: 'Another agent' }));
 });
 
 check('a card that is not there is an error', async (site) => {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import grpc
 import httpx
+import jwt
 import pytest
 from a2a.client import (
     A2ACardResolver,
@@ -15,6 +16,7 @@ from a2a.client import (
 )
 from a2a.types import AgentCard, GetExtendedAgentCardRequest
 from a2a.utils.constants import TransportProtocol
+from a2a.utils.signing import InvalidSignaturesError, create_signature_verifier
 
 from tests.interop.live_site import Live
 from tests.interop.python.sdk import Connect, collect, replay, request, sent, state_of, states, texts
@@ -55,6 +57,20 @@ async def test_the_resolver_reads_extensions(live: Live) -> None:
     ]
 
 
+async def test_the_resolver_finds_the_signature_good(live: Live) -> None:
+    def key(kid: str | None, jku: str | None) -> jwt.PyJWK:
+        assert jku == f"{live.urls['main']}/a2a/jwks.json"
+        return jwt.PyJWKSet.from_dict(httpx.get(jku).json())[str(kid)]
+
+    verify = create_signature_verifier(key, ["ES256"])
+    async with httpx.AsyncClient() as http:
+        card = await A2ACardResolver(http, live.urls["main"]).get_agent_card(signature_verifier=verify)
+    assert card.name == "Scripted agent"
+    card.name = "Another agent"
+    with pytest.raises(InvalidSignaturesError):
+        verify(card)
+
+
 async def test_a_card_that_is_not_there_is_a_resolution_error(live: Live) -> None:
     with pytest.raises(AgentCardResolutionError) as caught:
         await resolved(live.urls["main"], "/no-card-here.json")
@@ -76,6 +92,7 @@ async def test_one_address_is_enough_to_make_a_client(live: Live, binding: str) 
 async def test_the_extended_card_has_more_and_serves_on(connect: Connect) -> None:
     connection = await connect(streaming=False)
     card = await connection.client.get_extended_agent_card(GetExtendedAgentCardRequest())
+    assert len(card.signatures) == len(connection.card.signatures) > 0
     assert [skill.id for skill in card.skills] == ["script", "extra"]
     assert card.supported_interfaces == connection.card.supported_interfaces
     assert await collect(connection.client.send_message(request("echo hello")))
