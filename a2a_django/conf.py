@@ -87,7 +87,7 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     # "host:port", ".domain", an address, a network ("10.0.0.0/8").
     "WEBHOOK_HTTPS_ONLY": True,
     "WEBHOOK_ALLOWED_HOSTS": [],
-    # Hide token and credentials in the answers to Get and List.
+    # Hide token and credentials of webhooks in answers.
     "PUSH_MASK_SECRETS": False,
     # Parts of a message, artifacts of a task, messages in a task's history.
     "MAX_PARTS": 1_000,
