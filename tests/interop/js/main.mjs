@@ -10,6 +10,7 @@ import './calls.checks.mjs';
 import './streams.checks.mjs';
 import './errors.checks.mjs';
 import './tenants.checks.mjs';
+import './push.checks.mjs';
 
 const SECONDS = 30;
 
