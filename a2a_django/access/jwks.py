@@ -29,6 +29,8 @@ FRESH_SECONDS: Final = 3600
 STALE_SECONDS: Final = 86_400
 #: An issuer is not asked more often than this.
 REFETCH_SECONDS: Final = 30
+#: So long a thread waits for another one that is asking.
+WAIT_SECONDS: Final = 1.0
 #: Seconds that one answer may take as a whole, and its largest size.
 FETCH_SECONDS: Final = 5.0
 FETCH_BYTES: Final = 256 * 1024
@@ -77,14 +79,17 @@ class KeySource:
                 finally:
                     self._lock.release()
             return self._among(kid, algorithm)
-        with self._lock:
+        # Whoever makes up key ids must not hold all threads while an issuer is slow.
+        if not self._lock.acquire(timeout=WAIT_SECONDS):
+            raise KeysUnavailable(self.issuer)
+        try:
             self._refresh()  # does nothing when another thread has just done it
-            if time.monotonic() - self._fetched >= STALE_SECONDS or (self._failed and not self._knows(kid, algorithm)):
+            found, age = self._among(kid, algorithm), time.monotonic() - self._fetched
+            if age >= STALE_SECONDS or (self._failed and found is None):
                 raise KeysUnavailable(self.issuer)
-            return self._among(kid, algorithm)
-
-    def _knows(self, kid: str | None, algorithm: str) -> bool:
-        return self._among(kid, algorithm) is not None
+            return found
+        finally:
+            self._lock.release()
 
     def _among(self, kid: str | None, algorithm: str) -> Key | None:
         kind = KEY_TYPES[algorithm[:2]]

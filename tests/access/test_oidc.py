@@ -288,6 +288,21 @@ def test_many_at_once_ask_once(them: Issuer) -> None:
     assert them.asked == 1
 
 
+def test_a_slow_issuer_does_not_hold_all_threads(them: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One thread asks; who makes up ids is sent away soon, and tokens with known keys are not held up at all."""
+    monkeypatch.setattr(jwks, "WAIT_SECONDS", 0.05)
+    source = jwks.KeySource(them.url, allow_http=True)
+    assert source.find("k1", "RS256")
+    source._tried = float("-inf")
+    with source._lock:  # as while another thread asks
+        with pytest.raises(jwks.KeysUnavailable):
+            source.find("made up", "RS256")
+        assert source.find("k1", "RS256")
+        source._fetched -= jwks.FRESH_SECONDS + 1
+        assert source.find("k1", "RS256")
+    assert them.asked == 1
+
+
 def test_an_issuer_that_does_not_answer(them: Issuer, alice: User, clock: Clock) -> None:
     """Nobody can say whether a token is good: 503, and not 401, which would have the caller throw it away. Keys that
     are known go on being used."""

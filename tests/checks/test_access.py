@@ -8,7 +8,7 @@ from pytest_django import Settings
 from rest_framework.authentication import BaseAuthentication, RemoteUserAuthentication
 
 from a2a_django.access import OIDCAuthentication
-from a2a_django.checks.access import check_oidc, check_schemes
+from a2a_django.checks.access import check_issuers, check_oidc, check_proxies, check_schemes
 
 HERE = __name__ + "."
 KEYS = "a2a_django.access.APIKeyAuthentication"
@@ -75,3 +75,24 @@ def test_w060_an_authorization_server_without_addresses(settings: Settings) -> N
     assert "oauth2_provider.urls" in str(warning.hint)
     settings.ROOT_URLCONF = "tests.access.urls_oauth"
     assert check_schemes(None) == []
+
+
+def test_w061_keys_without_tls(settings: Settings) -> None:
+    for options, ids in ((GOOD, []), ({**GOOD, "ALLOW_HTTP": True}, ["a2a_django.W061"]), ({}, [])):
+        settings.A2A = {"AUTHENTICATION_CLASSES": [OIDC], "OIDC": options}
+        assert [each.id for each in check_issuers(None)] == ids
+    settings.A2A = {"AUTHENTICATION_CLASSES": [KEYS], "OIDC": {**GOOD, "ALLOW_HTTP": True}}  # not in use
+    assert check_issuers(None) == []
+
+
+def test_w062_callers_behind_a_proxy(settings: Settings) -> None:
+    assert check_proxies(None) == []
+    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    (warning,) = check_proxies(None)
+    assert warning.id == "a2a_django.W062"
+    for proxies in (0, 1):
+        settings.REST_FRAMEWORK = {"NUM_PROXIES": proxies}
+        assert check_proxies(None) == []
+    settings.REST_FRAMEWORK = {}
+    settings.A2A = {"AUTH_FAILURES_PER_MINUTE": 0}
+    assert check_proxies(None) == []
