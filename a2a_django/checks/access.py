@@ -83,7 +83,7 @@ def check_proxies(app_configs: Apps, **kwargs: Any) -> Messages:
     return [
         Warning(
             f"The site is behind a proxy ({', '.join(behind)}), and REST_FRAMEWORK['NUM_PROXIES'] is not set.",
-            hint="Set it to the number of proxies, or to 0 where the server puts the caller's address into REMOTE_ADDR. "
+            hint="Set it to the number of proxies, or to 0 where the server tells the caller's address itself. "
             "Otherwise wrong credentials of one caller count for all of them.",
             id="a2a_django.W062",
         )
