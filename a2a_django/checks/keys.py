@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.core.checks import Error, Tags, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 
@@ -102,3 +103,18 @@ def check_signed_cards(app_configs: Apps, **kwargs: Any) -> Messages:
                 hint = "Readers do not agree how to read such a card, so it has two signatures. Complete it."
                 found.append(Warning(text, hint=hint, id="a2a_django.W061"))
     return found
+
+
+@register(TAG, Tags.security, deploy=True)
+def check_signed_addresses(app_configs: Apps, **kwargs: Any) -> Messages:
+    """Check, before deployment, that nobody can have a card signed that leads elsewhere: W062."""
+    base, keys, sign_cards = a2a_settings.BASE_URL, a2a_settings.SIGNING_KEYS, a2a_settings.SIGN_CARDS
+    if base or not keys or not sign_cards or "*" not in settings.ALLOWED_HOSTS:
+        return []
+    return [
+        Warning(
+            "The site signs agent cards with addresses of whatever host a request names.",
+            hint="Set A2A['BASE_URL'] to where the site is, or ALLOWED_HOSTS to its names without '*'.",
+            id="a2a_django.W062",
+        )
+    ]

@@ -127,3 +127,22 @@ def test_e061_a_card_that_is_none(settings: Settings) -> None:
 
     settings.A2A = {"SIGNING_KEYS": [pem()], "AUTHENTICATION_CLASSES": [Odd]}
     assert "is none of version 1.0" in found()["E061"].msg
+
+
+@pytest.mark.parametrize(
+    ("hosts", "value", "warned"),
+    [
+        (["*"], {}, True),
+        (["shop.example"], {}, False),
+        (["*"], {"BASE_URL": "https://shop.example"}, False),
+        (["*"], {"SIGN_CARDS": False}, False),
+        (["*"], {"SIGNING_KEYS": []}, False),
+    ],
+)
+def test_w062_cards_that_lead_elsewhere(
+    settings: Settings, hosts: list[str], value: dict[str, Any], warned: bool
+) -> None:
+    settings.ALLOWED_HOSTS = hosts
+    settings.A2A = {"SIGNING_KEYS": [pem()], **value}
+    assert ("W062" in found(deploy=True)) is warned
+    assert "W062" not in found()
