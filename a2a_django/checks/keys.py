@@ -107,7 +107,7 @@ def check_signed_cards(app_configs: Apps, **kwargs: Any) -> Messages:
 
 @register(TAG, Tags.security, deploy=True)
 def check_signed_addresses(app_configs: Apps, **kwargs: Any) -> Messages:
-    """Check, before deployment, that nobody can have a card signed that leads elsewhere: W062."""
+    """Check, before deployment, that nobody can have a card signed that leads elsewhere: W063."""
     base, keys, sign_cards = a2a_settings.BASE_URL, a2a_settings.SIGNING_KEYS, a2a_settings.SIGN_CARDS
     if base or not keys or not sign_cards or "*" not in settings.ALLOWED_HOSTS:
         return []
@@ -115,6 +115,6 @@ def check_signed_addresses(app_configs: Apps, **kwargs: Any) -> Messages:
         Warning(
             "The site signs agent cards with addresses of whatever host a request names.",
             hint="Set A2A['BASE_URL'] to where the site is, or ALLOWED_HOSTS to its names without '*'.",
-            id="a2a_django.W062",
+            id="a2a_django.W063",
         )
     ]

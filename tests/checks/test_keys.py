@@ -139,10 +139,10 @@ def test_e061_a_card_that_is_none(settings: Settings) -> None:
         (["*"], {"SIGNING_KEYS": []}, False),
     ],
 )
-def test_w062_cards_that_lead_elsewhere(
+def test_w063_cards_that_lead_elsewhere(
     settings: Settings, hosts: list[str], value: dict[str, Any], warned: bool
 ) -> None:
     settings.ALLOWED_HOSTS = hosts
     settings.A2A = {"SIGNING_KEYS": [pem()], **value}
-    assert ("W062" in found(deploy=True)) is warned
-    assert "W062" not in found()
+    assert ("W063" in found(deploy=True)) is warned
+    assert "W063" not in found()
