@@ -93,6 +93,8 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "MAX_PARTS": 1_000,
     "MAX_ARTIFACTS": 1_000,
     "MAX_HISTORY": 10_000,
+    # Answer clients of version 0.3, too, on all bindings.
+    "PROTOCOL_0_3": True,
     # Requests without A2A-Version: False takes the version of the method or path, True takes them for 0.3.
     "STRICT_VERSION": False,
     # Ask for required extensions on every operation, not only on the two that send messages.
@@ -175,6 +177,7 @@ class A2ASettings:
     MAX_PARTS: int
     MAX_ARTIFACTS: int
     MAX_HISTORY: int
+    PROTOCOL_0_3: bool
     STRICT_VERSION: bool
     REQUIRE_EXTENSIONS_EVERYWHERE: bool
     CARD_MAX_AGE: int

@@ -57,7 +57,10 @@ class Target:
     module: str
 
 
-TARGETS = (Target("a2a.proto", "a2a_django/protocol/v1/a2a_pb2"),)
+TARGETS = (
+    Target("a2a.proto", "a2a_django/protocol/v1/a2a_pb2"),
+    Target("a2a_v0_3.proto", "a2a_django/protocol/v0_3/a2a_pb2"),
+)
 
 
 def compile_proto(source: str) -> FileDescriptorProto:

@@ -8,7 +8,7 @@ from typing import cast
 from a2a_django import engine
 from a2a_django.access import challenge_for, check_agent, keep_watch, owner_at, permit, resolve_agent
 from a2a_django.agents import Agent
-from a2a_django.bindings import sse
+from a2a_django.bindings import older, sse
 from a2a_django.bindings.http import Exchange
 from a2a_django.conf import a2a_settings
 from a2a_django.operations import EventStream, Operation
@@ -20,13 +20,18 @@ from a2a_django.protocol.wire import Wire
 Pairs = list[tuple[str, str]]
 
 
-def version_of(exchange: Exchange, pairs: Pairs) -> str:
-    """Return the version the request is answered in (D-09). Raises ``VersionNotSupportedError``."""
+def version_of(exchange: Exchange, pairs: Pairs, native: str = versions.V1_0) -> str:
+    """Return the version the request is answered in (D-09): ``native``, that of its method, path or service.
+
+    Raises ``VersionNotSupportedError`` when the request names another one.
+    """
     header = exchange.headers.get("a2a-version")
-    if header == versions.V1_0:
+    if header == native:
         return header
     query = next((value for name, value in pairs if name.lower() == "a2a-version"), None)
-    return versions.negotiate(header, query, strict=a2a_settings.STRICT_VERSION)
+    return versions.negotiate(
+        header, query, native=native, strict=a2a_settings.STRICT_VERSION, supported=older.versions()
+    )
 
 
 def tenant_of(path: str, pairs: Pairs, request: Wire) -> str:

@@ -168,7 +168,7 @@ async def test_versions_that_are_served(client: AsyncClient, version: str) -> No
 async def test_versions_that_are_not(client: AsyncClient, version: str) -> None:
     error = error_of(await rpc(client, envelope("GetTask", {"id": "nobody"}), A2A_Version=version))
     assert error["code"] == -32009
-    assert error["data"][0]["metadata"] == {"supportedVersions": "1.0"}
+    assert error["data"][0]["metadata"] == {"supportedVersions": "1.0, 0.3"}
 
 
 async def test_the_version_in_the_query_counts_without_a_header(client: AsyncClient) -> None:
