@@ -68,6 +68,13 @@ class Engine:
         if any(agent.push_notifications for agent in registry.all()):
             self.sender.wake()
 
+    def stop(self) -> None:
+        """End what is at work and write what waits."""
+        self.runner.stop_all()
+        self.watch.stop()
+        self.sender.stop()
+        self.journal.close()
+
 
 def get() -> Engine:
     """Return the process's engine."""
@@ -85,10 +92,7 @@ def shutdown() -> None:
     with _lock:
         engine, _engine = _engine, None
     if engine is not None:
-        engine.runner.stop_all()
-        engine.watch.stop()
-        engine.sender.stop()
-        engine.journal.close()
+        engine.stop()
     if (bridge := sys.modules.get("a2a_django.engine.bridge")) is not None:
         bridge.shutdown()
     if (database := sys.modules.get("a2a_django.engine.database")) is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import itertools
 import json
 from collections import Counter, defaultdict
@@ -196,7 +197,7 @@ def status_text(task: dict[str, Any]) -> str:
 
 def folded(events: list[dict[str, Any]]) -> dict[str, Any]:
     """What a reader makes of a stream: the first task with everything after it applied."""
-    first, *others = events
+    first, *others = copy.deepcopy(events)
     task = {"history": [], **first["task"]}
     for event in others:
         fold(task, event)
