@@ -1,31 +1,39 @@
-"""What webhooks have to be told is written with what happened: the journal's half of the outbox.
+"""What webhooks have to be told is known with what happened: the journal's half of the outbox.
 
 Invariants:
 
-* An event and its deliveries are committed together, so none is lost and none is sent for nothing.
-* ``queued_seq`` of a config grows in that transaction. Whoever has sent everything takes the config off the list of
-  those that are due only as long as ``queued_seq`` is still what he has seen, so no delivery is forgotten.
-* The task's row is locked first, the configs after it and in the order of their ids; a sender never waits for a task.
+* ``queued_seq`` of the configs of a task grows in the transaction of the event, so none is lost and none is sent for
+  nothing. The event's own row is what is sent.
+* Whoever has sent everything takes the config off the list of those that are due only as long as ``queued_seq`` is
+  still what he has seen, so no event is forgotten.
+* The task's row is locked first, the configs after it; a sender never waits for a task.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from django.db.models import Case, F, PositiveIntegerField, Value, When
 from django.db.models.functions import Coalesce
 
 from a2a_django.conf import a2a_settings
-from a2a_django.engine.statements import insert
-from a2a_django.models import PushConfig, PushDelivery, Task, TaskEvent
+from a2a_django.models import PushConfig, PushCursor, PushDelivery, Task, TaskEvent
 from a2a_django.protocol import wire
 from a2a_django.protocol.errors import InvalidParamsError
 
 #: What the caller says of a config.
 GIVEN = ("config_id", "config_key", "url", "host", "scheme", "sealed", "protocol_version")
 #: What another config with the same id replaces; a sender at work on the old one loses it.
-REPLACED = (*GIVEN, "due_at", "failures", "disabled_at", "disabled_reason", "lease_holder", "lease_expires_at")
+REPLACED = (
+    *GIVEN,
+    "queued_seq",
+    "due_at",
+    "failures",
+    "disabled_at",
+    "disabled_reason",
+    "lease_holder",
+    "lease_expires_at",
+)
 
 
 class Outbox:
@@ -37,7 +45,7 @@ class Outbox:
         self._new: list[PushConfig] = []
         self._put: list[PushConfig] = []
         self._deleted: list[tuple[str, str]] = []
-        #: The tasks that somebody is to be told of; known after ``save``.
+        #: The tasks whose webhooks have to be told, and maybe some more; known after ``save``.
         self.told: set[str] = set()
 
     def check(self, task: Task, config: PushConfig) -> None:
@@ -61,7 +69,7 @@ class Outbox:
         task.has_push = True
         config.task = task
         config.created_at = wire.now()
-        config.queued_seq = config.sent_seq = task.last_seq
+        config.queued_seq = task.last_seq
         if task._state.adding:
             self._new = [one for one in self._new if (one.task_id, one.config_key) != (task.pk, config.config_key)]
             self._new.append(config)
@@ -69,13 +77,14 @@ class Outbox:
         rows = PushConfig.objects.using(self._using).filter(task_id=task.pk, config_key=config.config_key)
         old = rows.select_for_update().first()
         if old is None:
-            config.save(using=self._using, force_insert=True)
+            self._insert(config)
         else:
             config.pk, config.created_at = old.pk, old.created_at
-            config.queued_seq, config.sent_seq = old.queued_seq, old.sent_seq
-            # What was given up when it was disabled stays so; what waits goes to the new address.
-            waiting = old.disabled_at is None and old.due_at is not None
-            config.due_at = wire.now() if waiting else None
+            if old.disabled_at is None:  # what waits goes to the new address
+                config.queued_seq = old.queued_seq
+                config.due_at = wire.now() if old.due_at is not None else None
+            else:  # what happened meanwhile does not
+                PushCursor.objects.using(self._using).filter(pk=old.pk).update(sent_seq=task.last_seq)
             config.save(using=self._using, update_fields=REPLACED)
         self._put.append(config)
         return config
@@ -89,38 +98,31 @@ class Outbox:
         for pk in list(rows.select_for_update().values_list("pk", flat=True)):
             deliveries = PushDelivery.objects.using(self._using).filter(config_id=pk)
             deliveries._raw_delete(self._using)  # nothing hangs on them
+            PushCursor.objects.using(self._using).filter(pk=pk)._raw_delete(self._using)
             rows.filter(pk=pk)._raw_delete(self._using)
 
+    def _insert(self, config: PushConfig) -> None:
+        config.save(using=self._using, force_insert=True)
+        PushCursor(config=config, sent_seq=config.queued_seq).save(using=self._using, force_insert=True)
+
     def save(self, tasks: Mapping[str, Task], events: Sequence[TaskEvent]) -> None:
-        """Write new configs and the deliveries of the events; after the tasks and events themselves."""
+        """Write new configs and move all up to the newest events; after the tasks and events themselves."""
         for config in self._new:
-            config.save(using=self._using, force_insert=True)
-        new: dict[str, list[TaskEvent]] = defaultdict(list)
-        for event in events:
-            if tasks[event.task_id].has_push:
-                new[event.task_id].append(event)
-        if not new:
+            self._insert(config)
+        last = {event.task_id: event.seq for event in events if tasks[event.task_id].has_push}
+        if not last:
             return
-        now = wire.now()
-        configs = PushConfig.objects.using(self._using).filter(task_id__in=new, disabled_at__isnull=True)
-        # Locked, so that one that is deleted or disabled at this moment gets nothing more.
-        rows = list(configs.order_by("pk").select_for_update().values_list("pk", "task_id", "queued_seq"))
-        deliveries = [
-            PushDelivery(config_id=pk, seq=event.seq, traceparent=tasks[task_id].traceparent, created_at=now)
-            for pk, task_id, queued in rows
-            for event in new[task_id]
-            if event.seq > queued  # events of this transaction that are older than the config are not for it
-        ]
-        if not deliveries:
-            return
-        insert(self._using, PushDelivery)(deliveries)
-        last = [When(task_id=pk, then=Value(of_task[-1].seq)) for pk, of_task in new.items()]
-        PushConfig.objects.using(self._using).filter(pk__in={row.config_id for row in deliveries}).update(
-            queued_seq=Case(*last, default=F("queued_seq"), output_field=PositiveIntegerField()),
-            due_at=Coalesce("due_at", Value(now)),
+        places = [When(task_id=pk, then=Value(seq)) for pk, seq in last.items()]
+        changed = (
+            PushConfig.objects.using(self._using)
+            .filter(task_id__in=last, disabled_at__isnull=True)
+            .update(
+                queued_seq=Case(*places, default=F("queued_seq"), output_field=PositiveIntegerField()),
+                due_at=Coalesce("due_at", Value(wire.now())),
+            )
         )
-        told = {row.config_id for row in deliveries}
-        self.told = {task_id for pk, task_id, _ in rows if pk in told}
+        if changed:
+            self.told = set(last)
 
     def is_stored(self) -> bool | None:
         """Return whether what was changed here is in the rows; None when nothing was."""

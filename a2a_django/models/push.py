@@ -1,8 +1,9 @@
 """Webhooks of tasks and what is sent to them (Spec 4.3).
 
-The rows are an outbox: a ``PushDelivery`` is written in the transaction of its event (``engine.outbox``), and
-``a2a_django.push`` sends what is due. A config is what senders share out among themselves: whoever has its lease sends
-its deliveries, one after the other in the order of their events.
+The outbox is the log of events itself: the transaction of an event moves ``PushConfig.queued_seq`` up to it
+(``engine.outbox``), and ``a2a_django.push`` sends what lies between ``PushCursor.sent_seq`` and there. So an event
+costs an agent the same however many webhooks hang. A config is what senders share out among themselves: whoever has its
+lease sends its events, one after the other.
 """
 
 from __future__ import annotations
@@ -33,9 +34,8 @@ class PushConfig(models.Model):
     protocol_version = models.CharField(_("protocol version"), max_length=8, default="1.0")
     created_at = models.DateTimeField(_("created"))
 
-    # The last event that was put into the outbox for it, and the last that needs nothing more.
+    # The last event that is to be sent.
     queued_seq = models.PositiveIntegerField(_("queued up to"), default=0)
-    sent_seq = models.PositiveIntegerField(_("sent up to"), default=0)
     # When the next attempt may be made; null: there is nothing to send.
     due_at = models.DateTimeField(_("next attempt"), null=True, blank=True)
     failures = models.PositiveIntegerField(_("failures in a row"), default=0)
@@ -67,10 +67,29 @@ class PushConfig(models.Model):
         self.sealed = seal(json.dumps(value)) if value else ""
 
 
-class PushDelivery(models.Model):
-    """One event on its way to one webhook: the event of the config's task with the number ``seq``.
+class PushCursor(models.Model):
+    """How far a webhook has been told. A row of its own, because the sender writes it for every event: it must not hold
+    up the journal, which writes the config.
+    """
 
-    It waits until ``delivered_at`` or ``dead_at`` is set; a dead one was given up and may be sent again by hand.
+    config = models.OneToOneField(
+        PushConfig, models.CASCADE, primary_key=True, related_name="cursor", verbose_name=_("configuration")
+    )
+    sent_seq = models.PositiveIntegerField(_("sent up to"), default=0)
+
+    class Meta:
+        verbose_name = _("push cursor")
+        verbose_name_plural = _("push cursors")
+
+    def __str__(self) -> str:
+        return f"{self.config_id} #{self.sent_seq}"
+
+
+class PushDelivery(models.Model):
+    """An event that did not arrive at the first attempt: the event of the config's task with the number ``seq``.
+
+    It waits until ``delivered_at`` or ``dead_at`` is set; a dead one was given up, and is sent again when somebody
+    takes the time away and makes its config due (``PushConfig.due_at``).
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -78,7 +97,6 @@ class PushDelivery(models.Model):
         PushConfig, models.CASCADE, related_name="deliveries", verbose_name=_("configuration"), db_index=False
     )
     seq = models.PositiveIntegerField(_("event"))
-    traceparent = models.CharField(max_length=55, blank=True, default="", editable=False)
     attempts = models.PositiveIntegerField(_("attempts"), default=0)
     delivered_at = models.DateTimeField(_("delivered"), null=True, blank=True)
     dead_at = models.DateTimeField(_("given up"), null=True, blank=True)

@@ -17,19 +17,19 @@ import datetime as dt
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 from django.db import InterfaceError, OperationalError, connections, transaction
-from django.db.models import F, Min, OuterRef, Q, QuerySet, Subquery, Window
-from django.db.models.functions import RowNumber
+from django.db.models import Case, F, Min, PositiveIntegerField, Q, QuerySet, Value, When, Window
+from django.db.models.functions import Greatest, RowNumber
 from django.utils import timezone
 
 from a2a_django.conf import a2a_settings
 from a2a_django.engine import database
-from a2a_django.models import PushConfig, PushDelivery, TaskEvent
+from a2a_django.models import PushConfig, PushCursor, PushDelivery, TaskEvent
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -40,21 +40,32 @@ logger = logging.getLogger("a2a_django.push")
 LOOK_AHEAD = 4
 #: How long a database that is locked or away is waited for.
 PATIENCE_SECONDS = 20.0
+#: How often a config is tried whose row another transaction holds: a site's own may be long, and must not hold up the
+#: others.
+HELD_SECONDS = 0.05
 #: Characters of an error that are kept.
 ERROR_CHARACTERS = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """An event that has to be sent to a config: the ``number``-th of the task's events, a StreamResponse's text."""
+    """An event that has to be sent to a config: the ``number``-th of the task's events, a StreamResponse's text.
 
-    pk: int
+    ``record`` is the row of one that has failed before, after so many ``attempts``.
+    """
+
     number: int
     text: str
-    attempts: int
     created_at: dt.datetime
-    traceparent: str
-    #: The last event that was queued for the config when this was read.
+    record: int | None = None
+    attempts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The next deliveries of a config, and the last event that was queued for it when they were read."""
+
+    deliveries: list[Delivery]
     queued: int
 
 
@@ -111,11 +122,12 @@ class _Round:
 
 @dataclass(slots=True)
 class _Written:
-    """What a transaction found: the configs that are still ours, with the last event that is queued for each, and those
-    that were given back."""
+    """What a transaction found: the configs that are still ours, with the last event that is queued for each; those
+    that were given back; and those that another transaction holds, which are to be tried again."""
 
     ours: dict[int, int]
     released: set[int]
+    held: set[int]
 
     def left(self, pk: int) -> int | None:
         """Return what ``Ledger.delivered`` returns, and raise what it raises."""
@@ -145,9 +157,10 @@ class Ledger:
         """Take configs that are due and that nobody has."""
         return await self._run(_claim, self.holder, wanted)
 
-    async def page(self, config_id: int, after: int, count: int) -> list[Delivery]:
-        """Return the next deliveries of a config, at most ``count``."""
-        return await database.read(_page, config_id, after, count)
+    async def page(self, config: PushConfig, after: int, count: int, *, again: bool = False) -> Page:
+        """Return the next deliveries of a config, at most ``count``; with ``again`` also those that failed before and
+        wait for another attempt."""
+        return await database.read(_page, config, after, count, again)
 
     async def delivered(self, config: PushConfig, delivery: Delivery, *, last: bool) -> int | None:
         """Record that a delivery has arrived; when it seems to be the ``last`` one, try to give the config back.
@@ -164,8 +177,11 @@ class Ledger:
 
     async def failed(self, failure: Failure) -> None:
         """Record that an attempt failed, and give the config back."""
-        self._round.failures[failure.config_id] = failure
-        await self._write()
+        while True:
+            self._round.failures[failure.config_id] = failure
+            if failure.config_id not in (await self._write()).held:
+                return
+            await asyncio.sleep(HELD_SECONDS)
 
     async def release(self, config: PushConfig, number: int) -> int | None:
         """Give a config back of which everything up to event ``number`` is done.
@@ -173,8 +189,12 @@ class Ledger:
         Returns None, or the last event that is queued for it when there is a newer one; then it is still ours. Raises
         ``Lost``.
         """
-        self._round.released[config.pk] = number
-        return (await self._write()).left(config.pk)
+        while True:
+            self._round.released[config.pk] = number
+            written = await self._write()
+            if config.pk not in written.held:
+                return written.left(config.pk)
+            await asyncio.sleep(HELD_SECONDS)
 
     async def renew(self) -> set[int]:
         """Give a sign of life for all configs that are ours, and return which they are."""
@@ -245,12 +265,10 @@ def _claim(holder: str, wanted: Wanted) -> Claimed:
     if not chosen:
         return Claimed([], _next_moment(others), more)
     with transaction.atomic(using=using):
-        skip = connections[using].features.has_select_for_update_skip_locked
-        rows = due.filter(pk__in=chosen).order_by("pk").select_for_update(skip_locked=skip)
-        pks = list(rows.values_list("pk", flat=True))
+        pks = _lock(due.filter(pk__in=chosen))
         configs.filter(free, pk__in=pks).update(lease_holder=holder, lease_expires_at=lease_end())
     taken = configs.filter(pk__in=pks, lease_holder=holder).order_by("due_at", "pk")
-    return Claimed(list(taken.select_related("task")), now, more)
+    return Claimed(list(taken.select_related("task", "cursor")), now, more)
 
 
 def _choose(due: QuerySet[PushConfig], wanted: Wanted) -> tuple[list[int], bool]:
@@ -289,41 +307,63 @@ def _next_moment(others: QuerySet[PushConfig]) -> dt.datetime | None:
     return min((moment for moment in (free, held) if moment is not None), default=None)
 
 
-def _page(config_id: int, after: int, count: int) -> list[Delivery]:
+def _page(config: PushConfig, after: int, count: int, again: bool) -> Page:
     using = database.alias()
-    event = TaskEvent.objects.using(using).filter(task_id=OuterRef("config__task_id"), seq=OuterRef("seq"))
-    rows = (
-        PushDelivery.objects.using(using)
-        .filter(config_id=config_id, seq__gt=after, delivered_at__isnull=True, dead_at__isnull=True)
-        .order_by("seq")
-        .annotate(text=Subquery(event.values("wire")))
-        .values_list("pk", "seq", "text", "attempts", "created_at", "traceparent", "config__queued_seq")
-    )
-    return [Delivery(*row) for row in rows[:count]]
+    # The limit is read first: every event up to it is there when the events are read.
+    limit = PushConfig.objects.using(using).filter(pk=config.pk).values_list("queued_seq", flat=True).first() or 0
+    events = TaskEvent.objects.using(using).filter(task_id=config.task_id).order_by("seq")
+    found = [*events.filter(seq__gt=after, seq__lte=limit).values_list("seq", "wire", "created_at")[:count]]
+    if not again:
+        return Page([Delivery(*row) for row in found], limit)
+    waiting = PushDelivery.objects.using(using).filter(config=config, delivered_at__isnull=True, dead_at__isnull=True)
+    records = {seq: (pk, attempts) for pk, seq, attempts in waiting.values_list("pk", "seq", "attempts")}
+    if older := [seq for seq in records if seq <= after]:
+        found = [*events.filter(seq__in=older).values_list("seq", "wire", "created_at"), *found]
+    return Page([Delivery(*row, *records.get(row[0], ())) for row in found], limit)
 
 
 def _write(holder: str, round_: _Round) -> _Written:
     using = database.alias()
     now = timezone.now()
-    deliveries = PushDelivery.objects.using(using)
     mine = PushConfig.objects.using(using).filter(lease_holder=holder)
     released: set[int] = set()
     with transaction.atomic(using=using):
-        if round_.delivered:
-            pks = sorted(delivery.pk for delivery in round_.delivered.values())
-            deliveries.filter(pk__in=pks).update(delivered_at=now, attempts=F("attempts") + 1, last_error="")
+        _advance(using, {pk: delivery.number for pk, delivery in round_.delivered.items()})
+        records = sorted(delivery.record for delivery in round_.delivered.values() if delivery.record is not None)
+        if records:
+            rows = PushDelivery.objects.using(using).filter(pk__in=records)
+            rows.update(delivered_at=now, attempts=F("attempts") + 1, last_error="")
         if round_.recovered:
             mine.filter(pk__in=round_.recovered).update(failures=0)
+        wanted = round_.failures.keys() | round_.released.keys()
+        free = _lock(mine if round_.renew else mine.filter(pk__in=wanted)) if wanted or round_.renew else set()
         if round_.renew:
-            mine.update(lease_expires_at=lease_end())
-        for pk in sorted(round_.failures):
-            _fail(mine.filter(pk=pk), deliveries, round_.failures[pk], now)
-        for pk, number in sorted(round_.released.items()):
-            done = mine.filter(pk=pk, queued_seq__lte=number)
-            if done.update(due_at=None, sent_seq=number, lease_holder="", lease_expires_at=None):
+            mine.filter(pk__in=free).update(lease_expires_at=lease_end())
+        for pk in sorted(round_.failures.keys() & free):
+            _fail(using, mine.filter(pk=pk), round_.failures[pk], now)
+        for pk in sorted(round_.released.keys() & free):
+            done = mine.filter(pk=pk, queued_seq__lte=round_.released[pk])
+            if done.update(due_at=None, lease_holder="", lease_expires_at=None):
                 released.add(pk)
+        held = set(mine.filter(pk__in=wanted - free).values_list("pk", flat=True)) - released
     ours = mine if round_.renew else mine.filter(pk__in=round_.delivered.keys() | round_.released.keys())
-    return _Written(dict(ours.values_list("pk", "queued_seq")), released)
+    return _Written(dict(ours.values_list("pk", "queued_seq")), released, held)
+
+
+def _lock(configs: QuerySet[PushConfig]) -> set[int]:
+    """Lock the configs that nobody else holds at this moment, and return which they are."""
+    skip = connections[configs.db].features.has_select_for_update_skip_locked
+    rows = configs.order_by("pk").select_for_update(skip_locked=skip)
+    return set(rows.values_list("pk", flat=True))
+
+
+def _advance(using: str, numbers: Mapping[int, int]) -> None:
+    """Move the cursors of configs forward; one whose lease was lost meanwhile may be further already."""
+    if not numbers:
+        return
+    places = [When(pk=pk, then=Value(number)) for pk, number in sorted(numbers.items())]
+    cursors = PushCursor.objects.using(using).filter(pk__in=numbers)
+    cursors.update(sent_seq=Greatest("sent_seq", Case(*places, output_field=PositiveIntegerField())))
 
 
 def _give_back(holder: str) -> None:
@@ -331,7 +371,7 @@ def _give_back(holder: str) -> None:
     mine.update(lease_holder="", lease_expires_at=None)
 
 
-def _fail(config: QuerySet[PushConfig], deliveries: QuerySet[PushDelivery], failure: Failure, now: dt.datetime) -> None:
+def _fail(using: str, config: QuerySet[PushConfig], failure: Failure, now: dt.datetime) -> None:
     """Record a failure, if the config is still the sender's."""
     changes: dict[str, Any] = {"due_at": failure.due_at, "lease_holder": "", "lease_expires_at": None}
     if failure.counts:
@@ -340,9 +380,14 @@ def _fail(config: QuerySet[PushConfig], deliveries: QuerySet[PushDelivery], fail
         changes |= {"due_at": None, "disabled_at": now, "disabled_reason": failure.disable[:ERROR_CHARACTERS]}
     if not config.update(**changes):
         return
-    error = failure.error[:ERROR_CHARACTERS]
-    one = deliveries.filter(pk=failure.delivery.pk, delivered_at__isnull=True)
-    one.update(attempts=F("attempts") + 1, last_error=error, dead_at=now if failure.dead else None)
-    if failure.disable:
-        waiting = deliveries.filter(config_id=failure.config_id, delivered_at__isnull=True, dead_at__isnull=True)
-        waiting.update(dead_at=now)
+    delivery = failure.delivery
+    values = {
+        "attempts": delivery.attempts + 1,
+        "last_error": failure.error[:ERROR_CHARACTERS],
+        "dead_at": now if failure.dead else None,
+    }
+    PushDelivery.objects.using(using).update_or_create(
+        config_id=failure.config_id, seq=delivery.number, defaults=values, create_defaults={**values, "created_at": now}
+    )
+    if failure.dead:
+        _advance(using, {failure.config_id: delivery.number})

@@ -28,6 +28,6 @@ def headers_of(config: PushConfig, secrets: Mapping[str, str], delivery: Deliver
         headers["Authorization"] = f"{config.scheme} {secrets['credentials']}"
     if token:
         headers["X-A2A-Notification-Token"] = headers["A2A-Notification-Token"] = token
-    if delivery.traceparent:
-        headers["traceparent"] = delivery.traceparent
+    if config.task.traceparent:
+        headers["traceparent"] = config.task.traceparent
     return headers | headers_for(config.url, body, config.task_id, token=token, now=time.time())

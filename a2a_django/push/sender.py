@@ -223,31 +223,32 @@ class Sender:
             self._news.set()  # one that was replaced has to be taken anew
 
     async def _send_all(self, config: PushConfig, good_until: float) -> None:
-        loop = asyncio.get_running_loop()
-        number, queued, count = config.sent_seq, config.queued_seq, 1
+        number, count, again = config.cursor.sent_seq, 1, True
         while True:
-            page = await self._ledger.page(config.pk, number, count)
-            if not page:
-                # Everything that was queued when the page was read is done.
-                left = await self._ledger.release(config, queued)
-                if left is None:
+            # At first with what failed last, and what somebody wants to be sent again.
+            page = await self._ledger.page(config, number, count, again=again)
+            again = False
+            if not page.deliveries:
+                if await self._ledger.release(config, page.queued) is None:
                     return
-                queued = left
                 continue
-            for delivery in page:
-                if loop.time() > max(good_until, self._renewed_until):
+            for delivery in page.deliveries:
+                last = delivery.number >= page.queued
+                if not await self._deliver(config, delivery, good_until, last=last):
                     return
-                outcome = await self._send(config, delivery)
-                if not outcome.ok:
-                    await self._failed(config, delivery, outcome)
-                    return
-                queued = max(queued, delivery.queued)
-                left = await self._ledger.delivered(config, delivery, last=delivery.number >= queued)
-                if left is None:
-                    return
-                number, queued = delivery.number, left
-            small = sum(len(delivery.text) for delivery in page) < PAGE_CHARACTERS
+                number = max(number, delivery.number)
+            small = sum(len(delivery.text) for delivery in page.deliveries) < PAGE_CHARACTERS
             count = min(2 * count, PAGE) if small else 1
+
+    async def _deliver(self, config: PushConfig, delivery: Delivery, good_until: float, *, last: bool = False) -> bool:
+        """Send one delivery and record what came of it; returns whether to go on with the config."""
+        if asyncio.get_running_loop().time() > max(good_until, self._renewed_until):
+            return False
+        outcome = await self._send(config, delivery)
+        if not outcome.ok:
+            await self._failed(config, delivery, outcome)
+            return False
+        return await self._ledger.delivered(config, delivery, last=last) is not None
 
     async def _send(self, config: PushConfig, delivery: Delivery) -> Outcome:
         try:
