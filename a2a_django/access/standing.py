@@ -129,7 +129,9 @@ def _rows(keys: set[Key]) -> dict[Key, Any]:
 
 
 def _key(value: Any) -> Key | None:
-    return (type(value), value.pk) if isinstance(value, models.Model) and value.pk is not None else None
+    if not isinstance(value, models.Model) or value.pk is None:
+        return None
+    return (value._meta.model, value.pk)  # not its type: the user of a session is wrapped into something lazy
 
 
 def _is_good(auth: Any) -> bool:

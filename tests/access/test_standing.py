@@ -16,6 +16,7 @@ from asgiref.sync import sync_to_async
 from django.contrib.auth.models import AnonymousUser, Group, User
 from django.db import OperationalError
 from django.utils import timezone
+from django.utils.functional import SimpleLazyObject
 from google.protobuf import json_format
 from pytest_django import Settings
 from rest_framework.permissions import BasePermission
@@ -180,6 +181,8 @@ def test_what_there_is_to_lose(settings: Settings) -> None:
     user, key = User(pk=7), APIKey(pk=8)
     found = Standing.of(Identity(user, "7", key), (), "")
     assert found == Standing((User, 7), (APIKey, 8), None, None, (), "")  # and nothing that costs memory
+    lazy = SimpleLazyObject(lambda: user)  # as a session has it
+    assert Standing.of(Identity(lazy, "7", key), (), "") == found
     assert Standing.of(Identity(AnonymousUser(), ""), (), "") is None
     assert Standing.of(Identity(Application("robot"), "app:robot"), (), "") is None
     identity = Identity(user, "7", key)
