@@ -58,19 +58,28 @@ class Directory:
         A database that does not answer does not change what is known: its agents cannot work anyway.
         """
         while time.monotonic() >= self._until:
-            changes = self._changes
-            if self._known:
-                self._until = time.monotonic() + a2a_settings.AGENT_CACHE_SECONDS
+            with self._lock:
+                if time.monotonic() < self._until:
+                    return
+                changes = self._changes
+                if self._known:
+                    self._until = time.monotonic() + a2a_settings.AGENT_CACHE_SECONDS
+            entries: Mapping[str, Entry] | None = None
+            again = 0.0  # at once, if this caller leaves meanwhile
             try:
                 entries = await _read()
             except (DatabaseError, InterfaceError):
                 logger.warning("The settings of the agents could not be read", exc_info=True)
-                self._until = time.monotonic() + RETRY_SECONDS
+                again = time.monotonic() + RETRY_SECONDS
+            finally:
+                with self._lock:
+                    is_current = changes == self._changes
+                    if is_current and entries is not None:
+                        self._take(entries)
+                    elif is_current:
+                        self._until = again
+            if is_current:
                 return
-            with self._lock:
-                if changes == self._changes:
-                    self._take(entries)
-                    return
 
     def _take(self, entries: Mapping[str, Entry]) -> None:
         if entries != self._entries:

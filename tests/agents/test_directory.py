@@ -150,6 +150,39 @@ async def test_nobody_goes_on_with_what_has_changed_here(reads: Reads) -> None:
     assert reads.count == 2  # the first one has what the second one read
 
 
+async def test_a_reader_who_leaves_does_not_keep_the_others_from_reading(reads: Reads, settings: Settings) -> None:
+    settings.A2A = {**settings.A2A, "AGENT_CACHE_SECONDS": 3600}
+    assert await has()
+    await AgentSetting.objects.abulk_create([AgentSetting(slug="some", enabled=False)])
+    directory._until = time.monotonic()
+    gate = threading.Event()
+    reads.held.append(gate)
+    reading = asyncio.ensure_future(has())
+    await when(lambda: reads.held == [])
+    reading.cancel()
+    await asyncio.wait([reading])
+    assert not await has()
+    gate.set()
+
+
+async def test_a_change_is_not_missed_while_the_database_does_not_answer(
+    reads: Reads, monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    """It becomes known in the moment in which a reader fails; nobody waits for the next try then."""
+    settings.A2A = {**settings.A2A, "AGENT_CACHE_SECONDS": 3600}
+    assert await has()
+    directory._until = time.monotonic()
+    rows = module._rows
+
+    def fails_once() -> dict[str, Entry]:
+        monkeypatch.setattr(module, "_rows", rows)
+        say(enabled=False)
+        raise OperationalError("away")
+
+    monkeypatch.setattr(module, "_rows", fails_once)
+    assert not await has()
+
+
 async def test_a_database_that_does_not_answer_changes_nothing(
     reads: Reads, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
