@@ -129,6 +129,8 @@ async def test_two_tenants_are_a_conflict_and_one_said_twice_is_none(door: Door,
 class Reporting(Echo):
     """Answers with what it is given of other tasks."""
 
+    push_notifications = True
+
     async def run(self, ctx: TaskContext) -> Any:
         """Name the tasks and texts that the caller is said to know."""
         if ctx.text == "ask":
@@ -156,7 +158,8 @@ def resolver(tenant: str) -> str | None:
 @pytest.fixture
 def customers(register: Callable[[Agent], Agent], settings: Settings) -> Agent:
     settings.A2A = {**settings.A2A, "DEFAULT_AGENT": "reporting", "TENANT_RESOLVER": f"{__name__}.resolver"}
-    register(Second())
+    settings.A2A |= {"WEBHOOK_ALLOWED_HOSTS": ["127.0.0.1"], "PUSH_IN_PROCESS": False}
+    register(Second(push_notifications=True))
     return register(Reporting())
 
 
@@ -180,6 +183,9 @@ async def test_tasks_of_one_customer_do_not_exist_for_another(door: Door, settin
         tenant: (await at(tenant, "SendMessage", message=message("ask", contextId="shared"))).task["id"]
         for tenant in tenants
     }
+    for tenant, task_id in asked.items():
+        hook = {"taskId": task_id, "id": "hook", "url": "http://127.0.0.1:9/hook"}
+        assert not (await at(tenant, "CreateTaskPushNotificationConfig", **hook)).reason
     said = await at("acme", "SendMessage", message=message("acme's secret", contextId="shared"))
     assert said.task["id"]
     for tenant in tenants:
@@ -198,6 +204,10 @@ async def test_tasks_of_one_customer_do_not_exist_for_another(door: Door, settin
                 ("CancelTask", {"id": asked[other]}),
                 ("SendMessage", {"message": message("blue", taskId=asked[other])}),
                 ("SendStreamingMessage", {"message": message("blue", taskId=asked[other])}),
+                ("CreateTaskPushNotificationConfig", {"taskId": asked[other], "url": "http://127.0.0.1:9/hook"}),
+                ("GetTaskPushNotificationConfig", {"taskId": asked[other], "id": "hook"}),
+                ("ListTaskPushNotificationConfigs", {"taskId": asked[other]}),
+                ("DeleteTaskPushNotificationConfig", {"taskId": asked[other], "id": "hook"}),
             ):
                 assert (await at(tenant, operation, **request)).reason == "TASK_NOT_FOUND"
         assert (await at(tenant, "GetTask", id=asked[tenant])).value["status"]["state"] == "TASK_STATE_INPUT_REQUIRED"
