@@ -28,6 +28,8 @@ class Rules:
     id_limit: int = 1024
     #: (message, field), or ("", field) for all messages -> lowest and highest value of an int32.
     ranges: Mapping[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
+    #: Message -> the fields that are REQUIRED, where the descriptor does not say it.
+    required: Mapping[str, frozenset[str]] = field(default_factory=dict)
     #: Messages whose REQUIRED fields may be empty; these are then written all the same (A6, D-24).
     may_be_empty: frozenset[str] = frozenset()
 
@@ -174,17 +176,22 @@ class Schema:
     def _compile(self, descriptor: Descriptor) -> None:
         target = self._types[descriptor.name]
         may_be_empty = descriptor.name in self._rules.may_be_empty
+        required = self._rules.required.get(descriptor.name)
+        if required is None:
+            required = frozenset(one.name for one in descriptor.fields if _is_marked_required(one))
         for one in descriptor.fields:
-            json_name, name = one.json_name, one.name
+            json_name = one.json_name
+            # A field with a JSON name of its own (SendMessageRequest.request of 0.3) is told of by that.
+            name = one.name if json_name == _camel(one.name) else json_name
             element, kind, target.writers[json_name] = self._kind(descriptor.name, one)
             entry = JsonEntry(json_name, name, kind.from_json, one.has_presence, kind is kinds.VALUE, None)
             target.by_name[json_name] = entry
             target.by_number[one.number] = ProtoEntry(json_name, name, kind.from_proto)
             target.by_query[json_name] = QueryEntry(json_name, name, element.name, kind.name == "list")
-            if name != json_name:
-                target.by_name[name] = entry._replace(other=json_name)
-                target.by_query[name] = target.by_query[json_name]
-            if field_behavior_pb2.REQUIRED in one.GetOptions().Extensions[field_behavior_pb2.field_behavior]:
+            if one.name != json_name:
+                target.by_name[one.name] = entry._replace(other=json_name)
+                target.by_query[one.name] = target.by_query[json_name]
+            if one.name in required:
                 if not may_be_empty:
                     target.required.append((json_name, name, _wanted(one, kind)))
                 elif kind.empty is not None:
@@ -226,6 +233,16 @@ class Schema:
             inner = self.of(one.message_type.full_name)
             return Kind("message", inner.from_json, inner.from_proto, to_message=inner.fill)
         raise TypeError(f"{one.full_name}: there is no reader for fields of this type")
+
+
+def _is_marked_required(one: FieldDescriptor) -> bool:
+    return field_behavior_pb2.REQUIRED in one.GetOptions().Extensions[field_behavior_pb2.field_behavior]
+
+
+def _camel(name: str) -> str:
+    """Return the JSON name that protobuf gives to a field."""
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
 
 
 def _map_value(one: FieldDescriptor) -> FieldDescriptor | None:
