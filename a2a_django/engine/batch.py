@@ -54,7 +54,7 @@ class Committed:
     running: bool
     last_seq: int
     message_count: int
-    #: Whether webhooks have to be told.
+    #: Whether webhooks have to be told that no sender knows of yet.
     push: bool = False
     created: bool = False
     #: (seq, text, state or "", attempt) of each new event, in order

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from django.db.models import Case, F, PositiveIntegerField, Value, When
-from django.db.models.functions import Coalesce
 
 from a2a_django.conf import a2a_settings
 from a2a_django.models import PushConfig, PushCursor, PushDelivery, Task, TaskEvent
@@ -45,7 +44,7 @@ class Outbox:
         self._new: list[PushConfig] = []
         self._put: list[PushConfig] = []
         self._deleted: list[tuple[str, str]] = []
-        #: The tasks whose webhooks have to be told, and maybe some more; known after ``save``.
+        #: The tasks with webhooks that had nothing to be told before, and maybe some more; known after ``save``.
         self.told: set[str] = set()
 
     def check(self, task: Task, config: PushConfig) -> None:
@@ -113,15 +112,9 @@ class Outbox:
         if not last:
             return
         places = [When(task_id=pk, then=Value(seq)) for pk, seq in last.items()]
-        changed = (
-            PushConfig.objects.using(self._using)
-            .filter(task_id__in=last, disabled_at__isnull=True)
-            .update(
-                queued_seq=Case(*places, default=F("queued_seq"), output_field=PositiveIntegerField()),
-                due_at=Coalesce("due_at", Value(wire.now())),
-            )
-        )
-        if changed:
+        configs = PushConfig.objects.using(self._using).filter(task_id__in=last, disabled_at__isnull=True)
+        queued_seq = Case(*places, default=F("queued_seq"), output_field=PositiveIntegerField())
+        if configs.update(queued_seq=queued_seq) and configs.filter(due_at__isnull=True).update(due_at=wire.now()):
             self.told = set(last)
 
     def is_stored(self) -> bool | None:
