@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from typing import cast
 
 from a2a_django import engine
@@ -111,24 +111,15 @@ async def events_of(operation: Operation, call: CallContext, request: Wire) -> s
     return events
 
 
-MakeEvents = Callable[[Operation, CallContext, Wire], Awaitable[sse.Events]]
-
-
-async def open_stream(
-    operation: Operation,
-    call: CallContext,
-    request: Wire,
-    frames: sse.MakeFrames,
-    events: MakeEvents = events_of,
-) -> sse.Frames:
+async def open_stream(operation: Operation, call: CallContext, request: Wire, frames: sse.MakeFrames) -> sse.Frames:
     """Take a place for a stream and start the operation; what goes wrong here is still an ordinary answer (D-07).
 
-    ``events`` is what other versions have in the place of ``events_of``. Raises ``ThrottledError`` or ``UnavailableError`` where there is no place, before the operation has done anything,
+    Raises ``ThrottledError`` or ``UnavailableError`` where there is no place, before the operation has done anything,
     and what it raises.
     """
     place = sse.places.take(call.owner)
     try:
-        return frames(await events(operation, call, request), place)
+        return frames(await events_of(operation, call, request), place)
     except BaseException:
         place.release()
         raise
