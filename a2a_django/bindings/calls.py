@@ -28,10 +28,18 @@ def version_of(exchange: Exchange, pairs: Pairs, native: str = versions.V1_0) ->
     header = exchange.headers.get("a2a-version")
     if header == native:
         return header
-    query = next((value for name, value in pairs if name.lower() == "a2a-version"), None)
     return versions.negotiate(
-        header, query, native=native, strict=a2a_settings.STRICT_VERSION, supported=older.versions()
+        header, _query_version(pairs), native=native, strict=a2a_settings.STRICT_VERSION, supported=older.versions()
     )
+
+
+def names_version(exchange: Exchange, pairs: Pairs) -> bool:
+    """Whether the request names a version, in the header or in the query."""
+    return bool(versions.named(exchange.headers.get("a2a-version"), _query_version(pairs)))
+
+
+def _query_version(pairs: Pairs) -> str | None:
+    return next((value for name, value in pairs if name.lower() == "a2a-version"), None)
 
 
 def tenant_of(path: str, pairs: Pairs, request: Wire) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 from a2a_django.access import default_agent, resolve_agent
 from a2a_django.agents.cards import CardBase, build_card
 from a2a_django.agents.directory import directory
 from a2a_django.agents.signatures import signed_text, signer, signs
-from a2a_django.bindings import documents
+from a2a_django.bindings import documents, older
 from a2a_django.bindings.documents import Document
 from a2a_django.bindings.http import Answer
 from a2a_django.protocol.errors import MethodNotFoundError
@@ -26,7 +27,11 @@ async def handle(method: str, tenant: str, headers: Mapping[str, str], base: Car
         if agent is None:
             raise MethodNotFoundError("This site has no default agent")
         made = build_card(directory.presented(agent), base, tenant=tenant or None)
-        body = signed_text(made, base).encode("ascii")
+        if older.speaks_0_3() and (old := older.part("cards")).wants_union(headers):
+            made = old.with_interfaces(made)
+            body = text_of(old.union(json.loads(signed_text(made, base)))).encode("ascii")
+        else:
+            body = signed_text(made, base).encode("ascii")
         # No two signatures of the same card are alike, so other processes have other ones.
         version = f"{text_of(made)} {signer()}".encode("ascii") if signs() else b""
         return Document(body, version)

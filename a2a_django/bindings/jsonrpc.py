@@ -8,10 +8,12 @@ import re
 from functools import partial
 from typing import Any, Final
 
-from a2a_django.bindings import errors, sse
+from a2a_django.bindings import errors, older, sse
 from a2a_django.bindings.calls import (
+    Pairs,
     context,
     extension_headers,
+    names_version,
     open_stream,
     tenant_of,
     text_of,
@@ -19,6 +21,7 @@ from a2a_django.bindings.calls import (
     with_challenge,
 )
 from a2a_django.bindings.http import HEAD_BYTES, JSON, Answer, Exchange, StreamAnswer, check_content_type, query_pairs
+from a2a_django.conf import a2a_settings
 from a2a_django.operations import OPERATIONS
 from a2a_django.protocol import codec
 from a2a_django.protocol.errors import (
@@ -69,6 +72,9 @@ async def handle(exchange: Exchange) -> Answer | StreamAnswer:
 async def _call(exchange: Exchange, envelope: Any, request_id: str) -> Answer | StreamAnswer:
     method, params = _method_of(envelope)
     pairs = query_pairs(exchange.query)
+    if older.speaks_0_3() and _is_old(exchange, method, pairs):
+        old: Answer | StreamAnswer = await older.part("jsonrpc").handle(exchange, method, params, pairs, request_id)
+        return old
     version = version_of(exchange, pairs)
     operation = OPERATIONS.get(method)
     if operation is None:
@@ -89,6 +95,14 @@ async def _call(exchange: Exchange, envelope: Any, request_id: str) -> Answer | 
     if operation.name == RETURNS_NOTHING:
         text = "null"
     return Answer(200, _HEADERS | extension_headers(call), f"{head}{text}}}".encode("ascii"))
+
+
+def _is_old(exchange: Exchange, method: str, pairs: Pairs) -> bool:
+    """Whether a call is one of version 0.3 (D-09): its methods have slashes. One that does not exist and that comes
+    without a version is answered in its form, too."""
+    if "/" in method:
+        return True
+    return method not in OPERATIONS and not a2a_settings.STRICT_VERSION and not names_version(exchange, pairs)
 
 
 def id_of(envelope: Any) -> str:

@@ -22,6 +22,19 @@ def parse(text: str) -> str | None:
     return f"{match[1]}.{match[2] or '0'}" if match else None
 
 
+def named(header: str | None, query: str | None) -> str:
+    """Return the version that a request names, "" for none.
+
+    ``header`` is the value of the A2A-Version header (several lines joined by commas; the first counts), ``query`` that
+    of the query parameter, which is only looked at when the header is missing or blank.
+    """
+    for given in (header, query):
+        asked = given.split(",", 1)[0].strip() if given else ""
+        if asked:
+            return asked
+    return ""
+
+
 def negotiate(
     header: str | None,
     query: str | None,
@@ -32,18 +45,12 @@ def negotiate(
 ) -> str:
     """Return the version to answer in, which is always ``native``: the one that the method, path or service belongs to.
 
-    ``header`` is the value of the A2A-Version header (several lines joined by commas; the first counts), ``query`` that
-    of the query parameter, which is only looked at when the header is missing or blank. A request that names no version
-    speaks ``native``, or with ``strict`` version 0.3, as R-151 has it. ``supported`` is what the error lists.
+    ``header`` and ``query`` are those of ``named``. A request that names no version speaks ``native``, or with
+    ``strict`` version 0.3, as R-151 has it. ``supported`` is what the error lists.
 
     Raises ``VersionNotSupportedError`` for every other version and for what is no version.
     """
-    for given in (header, query):
-        asked = given.split(",", 1)[0].strip() if given else ""
-        if asked:
-            break
-    else:
-        asked = V0_3 if strict else native
+    asked = named(header, query) or (V0_3 if strict else native)
     if parse(asked) == native:
         return native
     versions = ", ".join(supported)

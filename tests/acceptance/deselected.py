@@ -4,7 +4,6 @@ from __future__ import annotations
 
 #: Marks of features that come with later issues.
 MARKS = {
-    "v03": "protocol 0.3 is a later issue; the card offers no 0.3 interface",
 }
 
 #: Marks of the cases that need more than one process; with ``--cluster`` these are run, without it all others.
