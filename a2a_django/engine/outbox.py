@@ -82,6 +82,7 @@ class Outbox:
             if old.disabled_at is None:  # what waits goes to the new address
                 config.queued_seq = old.queued_seq
                 config.due_at = wire.now() if old.due_at is not None else None
+                self.told.add(task.pk)
             else:  # what happened meanwhile does not
                 PushCursor.objects.using(self._using).filter(pk=old.pk).update(sent_seq=task.last_seq)
             config.save(using=self._using, update_fields=REPLACED)
@@ -115,7 +116,7 @@ class Outbox:
         configs = PushConfig.objects.using(self._using).filter(task_id__in=last, disabled_at__isnull=True)
         queued_seq = Case(*places, default=F("queued_seq"), output_field=PositiveIntegerField())
         if configs.update(queued_seq=queued_seq) and configs.filter(due_at__isnull=True).update(due_at=wire.now()):
-            self.told = set(last)
+            self.told.update(last)
 
     def is_stored(self) -> bool | None:
         """Return whether what was changed here is in the rows; None when nothing was."""

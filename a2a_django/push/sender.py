@@ -23,6 +23,7 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable
 
+from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError
 from django.utils import timezone
 
@@ -46,6 +47,7 @@ RETRY_SECONDS = 1.0
 SETTLE_POLL_SECONDS = 0.05
 MIN_SECONDS = 0.05
 GONE = 410
+OWN_FAULT = "This site's keys or settings do not allow to send; its log says more."
 
 
 class Sender:
@@ -244,21 +246,28 @@ class Sender:
         """Send one delivery and record what came of it; returns whether to go on with the config."""
         if asyncio.get_running_loop().time() > max(good_until, self._renewed_until):
             return False
-        outcome = await self._send(config, delivery)
+        try:
+            outcome = await self._send(config, delivery)
+        except (UndecryptableError, ImproperlyConfigured) as error:
+            await self._not_sent(config, delivery, error)
+            return False
         if not outcome.ok:
             await self._failed(config, delivery, outcome)
             return False
         return await self._ledger.delivered(config, delivery, last=last) is not None
 
     async def _send(self, config: PushConfig, delivery: Delivery) -> Outcome:
-        try:
-            secrets = config.secrets
-        except UndecryptableError as error:
-            logger.error("The secrets of config %s cannot be read: %s", config.pk, error)
-            return Outcome(None, "The secrets cannot be decrypted with the keys of this site.", None)
+        """Send one delivery. Raises ``UndecryptableError`` and ``ImproperlyConfigured``, which are the site's fault."""
         body = body_of(config, delivery)
-        headers = headers_of(config, secrets, delivery, body)
+        headers = headers_of(config, config.secrets, delivery, body)
         return await self._transport.post(config.url, body, headers, a2a_settings.PUSH_TIMEOUT_SECONDS)
+
+    async def _not_sent(self, config: PushConfig, delivery: Delivery, error: Exception) -> None:
+        """The site cannot make the request: try again later, and do not count it against the webhook."""
+        logger.error("Config %s cannot be served: %s", config.pk, error)
+        due_at = timezone.now() + dt.timedelta(seconds=pause_after(delivery.attempts + 1, None))
+        await self._ledger.failed(Failure(config.pk, delivery, OWN_FAULT, due_at, counts=False))
+        self._news.set()
 
     async def _failed(self, config: PushConfig, delivery: Delivery, outcome: Outcome) -> None:
         """Record an attempt that failed: try again later, give the delivery up, or disable the config."""

@@ -185,8 +185,9 @@ def test_an_old_delivery_is_given_up_when_it_fails(receiver: Receiver, quick: An
     told = Told(hook.url)
     told.say("a")
     TaskEvent.objects.update(created_at=timezone.now() - dt.timedelta(hours=2))
-    engine.get().sender.active = True
     told.say("b")
+    engine.get().sender.active = True
+    engine.get().sender.wake()
     until(lambda: at_rest(told.configs[0]))
     assert hook.texts() == ["b"]
     assert deliveries(told.configs[0])[0].attempts == 1
@@ -241,6 +242,16 @@ def test_another_config_with_the_same_id_takes_its_place(receiver: Receiver, qui
     assert len(old.posts) == known
 
 
+def test_another_config_with_the_same_id_does_not_wait_for_the_old_one(receiver: Receiver, quick: Any) -> None:
+    old, new = receiver.hook((503, {"Retry-After": "1000"})), receiver.hook()
+    told = Told()
+    told.put(config(old.url, "one"))
+    told.say("a")
+    until(lambda: PushConfig.objects.filter(failures=1).exists())
+    told.put(config(new.url, "one"))
+    until(lambda: new.texts() == ["a"])
+
+
 def test_a_disabled_config_that_is_put_again_works_again(receiver: Receiver, quick: Any) -> None:
     hook = receiver.hook(410, 200)
     told = Told()
@@ -276,6 +287,7 @@ def test_secrets_that_cannot_be_read_are_no_reason_to_send_without(
         until(lambda: deliveries(told.configs[0]))
     assert not hook.posts
     assert "tok-123" not in caplog.text
+    assert PushConfig.objects.get().failures == 0
     quick(ENCRYPTION_KEYS=["a passphrase that is long enough for this 1"])
     until(lambda: hook.texts() == ["a"])
 
