@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from a2a_django.conf import a2a_settings
 from a2a_django.models import PushConfig
-from a2a_django.push.ledger import Delivery
 from a2a_django.push.signing import headers_for
+from a2a_django.push.statements import Delivery
 
 
 def body_of(config: PushConfig, delivery: Delivery) -> bytes:

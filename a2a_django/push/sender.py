@@ -31,8 +31,9 @@ from a2a_django.conf import a2a_settings
 from a2a_django.engine import bridge, database
 from a2a_django.models import PushConfig
 from a2a_django.push.announce import announce_failure
-from a2a_django.push.ledger import Delivery, Failure, Ledger, Lost, Wanted
+from a2a_django.push.ledger import Ledger
 from a2a_django.push.request import body_of, headers_of
+from a2a_django.push.statements import Delivery, Failure, Lost, Wanted
 from a2a_django.push.transport import Outcome, Transport
 from a2a_django.sealing import UndecryptableError
 

@@ -1,0 +1,267 @@
+"""The sender's statements: which configs are due, what waits for them, what became of it.
+
+Each function is one transaction at most and may be repeated. What is written about a config names its lease, and has no
+effect when the lease is somebody else's by now.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import connections, transaction
+from django.db.models import Case, F, Min, PositiveIntegerField, Q, QuerySet, Value, When, Window
+from django.db.models.functions import Greatest, RowNumber
+from django.utils import timezone
+
+from a2a_django.conf import a2a_settings
+from a2a_django.engine import database
+from a2a_django.models import PushConfig, PushCursor, PushDelivery, TaskEvent
+
+#: How many more configs than wanted are looked at: some may be of hosts that have enough.
+LOOK_AHEAD = 4
+#: Characters of an error that are kept.
+ERROR_CHARACTERS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """An event that has to be sent to a config: the ``number``-th of the task's events, a StreamResponse's text.
+
+    ``record`` is the row of one that has failed before, after so many ``attempts``.
+    """
+
+    number: int
+    text: str
+    created_at: dt.datetime
+    record: int | None = None
+    attempts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The next deliveries of a config, and the last event that was queued for it when they were read."""
+
+    deliveries: list[Delivery]
+    queued: int
+
+
+@dataclass(slots=True)
+class Failure:
+    """An attempt that failed: what becomes of the delivery (``dead``: it is given up) and of its config.
+
+    ``due_at``: the next attempt; ``disable``: why there is none; ``counts``: whether the receiver is to blame.
+    """
+
+    config_id: int
+    delivery: Delivery
+    error: str
+    due_at: dt.datetime
+    dead: bool = False
+    disable: str = ""
+    counts: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How many configs a sender wants: at most ``count``, of them at most ``struggling`` whose last attempt failed.
+
+    ``mine`` are those at work here, ``hosts`` how many of them each host has, ``per_host`` how many it may have.
+    """
+
+    count: int
+    struggling: int
+    per_host: int
+    mine: frozenset[int]
+    hosts: Counter[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """The configs that were taken, the moment from which on there may be something to do for others, and whether some
+    were left although they are due."""
+
+    configs: list[PushConfig]
+    next_moment: dt.datetime | None
+    more: bool
+
+
+@dataclass(slots=True)
+class Round:
+    """What is written in one transaction."""
+
+    delivered: dict[int, Delivery] = field(default_factory=dict)
+    recovered: set[int] = field(default_factory=set)
+    failures: dict[int, Failure] = field(default_factory=dict)
+    released: dict[int, int] = field(default_factory=dict)
+    renew: bool = False
+
+
+@dataclass(slots=True)
+class Written:
+    """What a transaction found: the configs that are still ours, with the last event that is queued for each; those
+    that were given back; and those that another transaction holds, which are to be tried again."""
+
+    ours: dict[int, int]
+    released: set[int]
+    held: set[int]
+
+    def left(self, pk: int) -> int | None:
+        """Return what ``Ledger.delivered`` returns, and raise what it raises."""
+        if pk in self.released:
+            return None
+        if pk not in self.ours:
+            raise Lost(pk)
+        return self.ours[pk]
+
+
+class Lost(Exception):
+    """A config is no longer ours: it was deleted, replaced, or taken by another sender."""
+
+
+def lease_end() -> dt.datetime:
+    """Return the moment at which a lease given now expires."""
+    return timezone.now() + dt.timedelta(seconds=a2a_settings.LEASE_SECONDS)
+
+
+def claim(holder: str, wanted: Wanted) -> Claimed:
+    using, now = database.alias(), timezone.now()
+    configs = PushConfig.objects.using(using)
+    others = configs.filter(due_at__isnull=False).exclude(pk__in=wanted.mine)
+    # One with our name that we do not know of: the answer to the COMMIT of its claim was lost.
+    free = Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lte=now) | Q(lease_holder=holder)
+    due = others.filter(free, due_at__lte=now)
+    # First without a transaction: mostly there is nothing, and some databases have one writer.
+    chosen, more = _choose(due, wanted)
+    if not chosen:
+        return Claimed([], _next_moment(others), more)
+    with transaction.atomic(using=using):
+        pks = _lock(due.filter(pk__in=chosen))
+        configs.filter(free, pk__in=pks).update(lease_holder=holder, lease_expires_at=lease_end())
+    taken = configs.filter(pk__in=pks, lease_holder=holder).order_by("due_at", "pk")
+    return Claimed(list(taken.select_related("task", "cursor")), now, more)
+
+
+def _choose(due: QuerySet[PushConfig], wanted: Wanted) -> tuple[list[int], bool]:
+    """Return which configs to take, and whether some are left. Those whose last attempt failed come after the others:
+    they may be many, and must not hide them."""
+    hosts = wanted.hosts.copy()
+    full = [host for host, count in hosts.items() if count >= wanted.per_host]
+    chosen: list[int] = []
+    more = bool(full)
+    for rows, limit in (
+        (due.filter(failures=0), wanted.count),
+        (due.filter(failures__gt=0), min(wanted.struggling, wanted.count)),
+    ):
+        room = min(limit, wanted.count - len(chosen))
+        if room <= 0:
+            more = True
+            continue
+        ranked = rows.exclude(host__in=full).annotate(
+            rank=Window(RowNumber(), partition_by=F("host"), order_by="due_at")
+        )
+        found = ranked.filter(rank__lte=wanted.per_host).order_by("due_at", "pk").values_list("pk", "host")
+        for pk, host in found[: LOOK_AHEAD * room]:
+            if room and hosts[host] < wanted.per_host:
+                hosts[host] += 1
+                room -= 1
+                chosen.append(pk)
+            else:
+                more = True
+    return chosen, more
+
+
+def _next_moment(others: QuerySet[PushConfig]) -> dt.datetime | None:
+    """Return when one of the configs becomes due or loses its sender; None when there are none."""
+    free = others.filter(lease_expires_at__isnull=True).aggregate(Min("due_at"))["due_at__min"]
+    held = others.aggregate(Min("lease_expires_at"))["lease_expires_at__min"]
+    return min((moment for moment in (free, held) if moment is not None), default=None)
+
+
+def page(config: PushConfig, after: int, count: int, again: bool) -> Page:
+    using = database.alias()
+    # The limit is read first: every event up to it is there when the events are read.
+    limit = PushConfig.objects.using(using).filter(pk=config.pk).values_list("queued_seq", flat=True).first() or 0
+    events = TaskEvent.objects.using(using).filter(task_id=config.task_id).order_by("seq")
+    found = [*events.filter(seq__gt=after, seq__lte=limit).values_list("seq", "wire", "created_at")[:count]]
+    if not again:
+        return Page([Delivery(*row) for row in found], limit)
+    waiting = PushDelivery.objects.using(using).filter(config=config, delivered_at__isnull=True, dead_at__isnull=True)
+    records = {seq: (pk, attempts) for pk, seq, attempts in waiting.values_list("pk", "seq", "attempts")}
+    if older := [seq for seq in records if seq <= after]:
+        found = [*events.filter(seq__in=older).values_list("seq", "wire", "created_at"), *found]
+    return Page([Delivery(*row, *records.get(row[0], ())) for row in found], limit)
+
+
+def write(holder: str, round_: Round) -> Written:
+    using = database.alias()
+    now = timezone.now()
+    mine = PushConfig.objects.using(using).filter(lease_holder=holder)
+    released: set[int] = set()
+    with transaction.atomic(using=using):
+        _advance(using, {pk: delivery.number for pk, delivery in round_.delivered.items()})
+        records = sorted(delivery.record for delivery in round_.delivered.values() if delivery.record is not None)
+        if records:
+            rows = PushDelivery.objects.using(using).filter(pk__in=records)
+            rows.update(delivered_at=now, attempts=F("attempts") + 1, last_error="")
+        if round_.recovered:
+            mine.filter(pk__in=round_.recovered).update(failures=0)
+        wanted = round_.failures.keys() | round_.released.keys()
+        free = _lock(mine if round_.renew else mine.filter(pk__in=wanted)) if wanted or round_.renew else set()
+        if round_.renew:
+            mine.filter(pk__in=free).update(lease_expires_at=lease_end())
+        for pk in sorted(round_.failures.keys() & free):
+            _fail(using, mine.filter(pk=pk), round_.failures[pk], now)
+        for pk in sorted(round_.released.keys() & free):
+            done = mine.filter(pk=pk, queued_seq__lte=round_.released[pk])
+            if done.update(due_at=None, lease_holder="", lease_expires_at=None):
+                released.add(pk)
+        held = set(mine.filter(pk__in=wanted - free).values_list("pk", flat=True)) - released
+    ours = mine if round_.renew else mine.filter(pk__in=round_.delivered.keys() | round_.released.keys())
+    return Written(dict(ours.values_list("pk", "queued_seq")), released, held)
+
+
+def _lock(configs: QuerySet[PushConfig]) -> set[int]:
+    """Lock the configs that nobody else holds at this moment, and return which they are."""
+    skip = connections[configs.db].features.has_select_for_update_skip_locked
+    rows = configs.order_by("pk").select_for_update(skip_locked=skip)
+    return set(rows.values_list("pk", flat=True))
+
+
+def _advance(using: str, numbers: Mapping[int, int]) -> None:
+    """Move the cursors of configs forward; one whose lease was lost meanwhile may be further already."""
+    if not numbers:
+        return
+    places = [When(pk=pk, then=Value(number)) for pk, number in sorted(numbers.items())]
+    cursors = PushCursor.objects.using(using).filter(pk__in=numbers)
+    cursors.update(sent_seq=Greatest("sent_seq", Case(*places, output_field=PositiveIntegerField())))
+
+
+def give_back(holder: str) -> None:
+    mine = PushConfig.objects.using(database.alias()).filter(lease_holder=holder)
+    mine.update(lease_holder="", lease_expires_at=None)
+
+
+def _fail(using: str, config: QuerySet[PushConfig], failure: Failure, now: dt.datetime) -> None:
+    """Record a failure, if the config is still the sender's."""
+    changes: dict[str, Any] = {"due_at": failure.due_at, "lease_holder": "", "lease_expires_at": None}
+    if failure.counts:
+        changes["failures"] = F("failures") + 1
+    if failure.disable:
+        changes |= {"due_at": None, "disabled_at": now, "disabled_reason": failure.disable[:ERROR_CHARACTERS]}
+    if not config.update(**changes):
+        return
+    delivery = failure.delivery
+    values = {
+        "attempts": delivery.attempts + 1,
+        "last_error": failure.error[:ERROR_CHARACTERS],
+        "dead_at": now if failure.dead else None,
+    }
+    PushDelivery.objects.using(using).update_or_create(
+        config_id=failure.config_id, seq=delivery.number, defaults=values, create_defaults={**values, "created_at": now}
+    )
+    if failure.dead:
+        _advance(using, {failure.config_id: delivery.number})
