@@ -15,12 +15,10 @@ class Application:
 
     def __init__(self, site: AsgiApplication) -> None:
         self.site = site
-        self._started = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request or pass it on."""
-        if not self._started:
-            self._started = True
+        if scope["type"] == "lifespan":  # else the first call does it
             engine.get()  # it takes up what a process that died has left: tasks, and deliveries to webhooks
         consumer = consumer_for(scope)
         await (self.site if consumer is None else consumer)(scope, receive, send)
