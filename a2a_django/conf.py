@@ -97,6 +97,10 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "PROTOCOL_0_3": True,
     # Requests without A2A-Version: False takes the version of the method or path, True takes them for 0.3.
     "STRICT_VERSION": False,
+    # Take in what the tutorials teach: JSON-RPC like 0.3 but looser, GET /sse, more names of the card. And whether
+    # their message/send waits for the end of the task.
+    "TUTORIAL_DIALECT": False,
+    "TUTORIAL_WAITS": False,
     # Ask for required extensions on every operation, not only on the two that send messages.
     "REQUIRE_EXTENSIONS_EVERYWHERE": False,
     # Seconds that clients and proxies may keep the card.
@@ -179,6 +183,8 @@ class A2ASettings:
     MAX_HISTORY: int
     PROTOCOL_0_3: bool
     STRICT_VERSION: bool
+    TUTORIAL_DIALECT: bool
+    TUTORIAL_WAITS: bool
     REQUIRE_EXTENSIONS_EVERYWHERE: bool
     CARD_MAX_AGE: int
     CARD_CORS_ORIGINS: Sequence[str]

@@ -11,6 +11,7 @@ from typing import Any
 from django.db import transaction
 from django.urls import URLPattern, path, re_path
 
+from a2a_django.bindings.optional import from_optional
 from a2a_django.bindings.views import cards, catalogue, jsonrpc, jwks
 from a2a_django.bindings.views.rest import (
     CancelView,
@@ -59,6 +60,7 @@ urlpatterns = [
     path("a2a/<str:tenant>/.well-known/agent-card.json", cards.view, name="tenant-agent-card"),
     path(".well-known/agent-cards", catalogue.view, name="agent-cards"),
     path(f"a2a{JWKS_PATH}", jwks.view, name="jwks"),
+    *from_optional("dialect.urls", "urlpatterns", ()),
     *_rest_patterns(),
     re_path(r"^a2a/(?P<rest>(?s:.)+)\Z", _rest(RestView, 0), name="unknown"),
 ]

@@ -73,7 +73,7 @@ async def _call(exchange: Exchange, envelope: Any, request_id: str) -> Answer | 
     method, params = _method_of(envelope)
     pairs = query_pairs(exchange.query)
     if older.speaks_0_3() and _is_old(exchange, method, pairs):
-        old: Answer | StreamAnswer = await older.part("jsonrpc").handle(exchange, method, params, pairs, request_id)
+        old: Answer | StreamAnswer = await older.jsonrpc().handle(exchange, method, params, pairs, request_id)
         return old
     version = version_of(exchange, pairs)
     operation = OPERATIONS.get(method)

@@ -10,6 +10,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Final
 
+from a2a_django.bindings.optional import optional
 from a2a_django.conf import a2a_settings
 from a2a_django.protocol.versions import V0_3, V1_0
 
@@ -33,6 +34,13 @@ def speaks_0_3() -> bool:
 def versions() -> tuple[str, ...]:
     """Return the versions that are answered, the newest first (D-09)."""
     return (V1_0, V0_3) if speaks_0_3() else (V1_0,)
+
+
+def jsonrpc() -> Any:
+    """Return the module that answers JSON-RPC of 0.3; that of the tutorials' dialect, where it is on, is in front of
+    it."""
+    dialect = optional("dialect.jsonrpc") if a2a_settings.TUTORIAL_DIALECT else None
+    return dialect or part("jsonrpc")
 
 
 @lru_cache

@@ -95,10 +95,10 @@ _closing: set[asyncio.Task[None]] = set()
 class Frames:
     """The frames of one stream, as bytes ready to be sent; an asynchronous iterator, or ``frame`` after ``frame``.
 
-    ``head`` and ``tail`` go around each event (the JSON-RPC envelope), ``error`` writes the envelope of an error that
-    happens when the stream has already begun. The stream ends with the producer or after such an error. The iterator
-    also fills silence with comments, and ends quietly after ``STREAM_SECONDS`` (the caller may subscribe again); who
-    asks for ``frame`` sees to both.
+    ``head`` and ``tail`` go around each event (the JSON-RPC envelope), and ``field`` before it ("" for events that
+    bring all their fields); ``error`` writes the envelope of an error that happens when the stream has begun. The
+    stream ends with the producer or after such an error. The iterator also fills silence with comments, and ends
+    quietly after ``STREAM_SECONDS`` (the caller may subscribe again); who asks for ``frame`` sees to both.
 
     ``aclose`` ends it from the loop. ``close`` does the same from any thread; it is there because Django closes a
     response whose client has left before the first frame in a thread, without ever having asked for a frame.
@@ -107,13 +107,20 @@ class Frames:
     _closed = True  # until __init__ is through, there is nothing to close
 
     def __init__(
-        self, events: Events, place: Place, *, error: Callable[[A2AError], str], head: str = "", tail: str = ""
+        self,
+        events: Events,
+        place: Place,
+        *,
+        error: Callable[[A2AError], str],
+        head: str = "",
+        tail: str = "",
+        field: str = "data: ",
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._events = events
         self._place = place
         self._error = error
-        self._opening = f"data: {head}"
+        self._opening = f"{field}{head}"
         self._ending = f"{tail}\n\n"
         self._pending: asyncio.Future[list[str]] | None = None
         self._failed = False

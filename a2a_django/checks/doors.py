@@ -42,6 +42,34 @@ def check_rates(app_configs: Apps, **kwargs: Any) -> Messages:
     return found
 
 
+@register(TAG, Tags.urls)
+def check_dialect(app_configs: Apps, **kwargs: Any) -> Messages:
+    """Check that the tutorials' dialect has the binding that carries it out: W036."""
+    if not a2a_settings.TUTORIAL_DIALECT or a2a_settings.PROTOCOL_0_3:
+        return []
+    return [
+        Warning(
+            "A2A['TUTORIAL_DIALECT'] is on, but A2A['PROTOCOL_0_3'] is off: the dialect's calls are refused.",
+            hint="Leave A2A['PROTOCOL_0_3'] out, which carries them out, or A2A['TUTORIAL_DIALECT'].",
+            id="a2a_django.W036",
+        )
+    ]
+
+
+@register(TAG, Tags.security, deploy=True)
+def check_tutorials(app_configs: Apps, **kwargs: Any) -> Messages:
+    """Check, before deployment, that the site does not take in more forms than the protocol has: W047."""
+    if not a2a_settings.TUTORIAL_DIALECT:
+        return []
+    return [
+        Warning(
+            "A2A['TUTORIAL_DIALECT'] is on: calls are taken in that no version of the protocol has.",
+            hint="Leave it out, unless programs written after tutorials call this site. See docs/tutorial-dialect.md.",
+            id="a2a_django.W047",
+        )
+    ]
+
+
 @register(TAG, Tags.security, deploy=True)
 def check_encryption(app_configs: Apps, **kwargs: Any) -> Messages:
     """Check, before deployment, that secrets of webhooks have a key of their own: W043."""

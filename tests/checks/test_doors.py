@@ -81,6 +81,22 @@ def test_who_sends_no_webhooks_hears_nothing_of_them(settings: Settings) -> None
     assert found(deploy=True) == {}
 
 
+def test_w036_a_dialect_without_its_binding(settings: Settings) -> None:
+    settings.A2A = {"TUTORIAL_DIALECT": True}
+    assert "W036" not in found()
+    settings.A2A = {"TUTORIAL_DIALECT": True, "PROTOCOL_0_3": False}
+    assert "PROTOCOL_0_3" in found()["W036"].hint
+    settings.A2A = {"PROTOCOL_0_3": False}
+    assert found() == {}
+
+
+def test_w047_the_tutorials_dialect(settings: Settings) -> None:
+    assert "W047" not in found(deploy=True)
+    settings.A2A = {"TUTORIAL_DIALECT": True}
+    assert "W047" in found(deploy=True)
+    assert "W047" not in found()
+
+
 def test_w045_a_layer_for_one_process(settings: Settings) -> None:
     settings.CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
     assert set(found(deploy=True)) == {"W045"}

@@ -53,6 +53,8 @@ def test_e002_unknown_keys(settings: Settings) -> None:
         ("LEASE_SECONDS", -1),
         ("KEEPALIVE_SECONDS", None),
         ("STRICT_VERSION", "no"),
+        ("TUTORIAL_DIALECT", 1),
+        ("TUTORIAL_WAITS", "immediate"),
         ("AUTHENTICATION_CLASSES", "a2a_django.access.APIKeyAuthentication"),
         ("PERMISSION_CLASSES", [1]),
         ("OWNER_RESOLVER", 1),

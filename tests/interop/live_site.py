@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -36,13 +36,13 @@ class Live:
 
 
 @contextmanager
-def serving(server: str, folder: Path) -> Iterator[Live]:
-    """Start each site: an ASGI server of the kind ``server`` and a gRPC server on one SQLite database."""
+def serving(server: str, folder: Path, names: Iterable[str] = (*VARIANTS, "several", "shop")) -> Iterator[Live]:
+    """Start each site of ``names``: an ASGI server of the kind ``server`` and a gRPC server on one SQLite database."""
     keys = {name: f"{name}.{secrets.token_urlsafe(32)}" for name in ("alice", "bob")}
     asgi: dict[str, LiveProcess] = {}
     grpc: dict[str, LiveProcess] = {}
     with ExitStack() as stack:
-        for name in (*VARIANTS, "several", "shop"):
+        for name in names:
             # The site is told where it is, so that its cards are the same whichever process is asked for them.
             ports = free_port(), free_port()
             where = {"EXAMPLE_BASE_URL": f"http://127.0.0.1:{ports[0]}", "EXAMPLE_GRPC_URL": f"127.0.0.1:{ports[1]}"}

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from a2a_django import engine
 from a2a_django.bindings.consumers.asgi import AsgiApplication, Receive, Scope, Send
 from a2a_django.bindings.consumers.calls import CONSUMERS
 from a2a_django.bindings.consumers.consumer import HttpConsumer
 from a2a_django.bindings.consumers.requests import headers_of
 from a2a_django.bindings.consumers.site import find_address, script_prefix, visit_of
+
+#: How the paths end that do not lead through ``a2a/``. Others are not looked at: most requests are for the site.
+ENDINGS: Final = ("/agent-card.json", "/agent-cards", "/agent-card", "/agent.json", "/sse")
 
 
 class Application:
@@ -32,7 +37,7 @@ def consumer_for(scope: Scope) -> HttpConsumer | None:
     if scope["type"] != "http":
         return None
     path: str = scope["path"]
-    if "a2a" not in path and not path.endswith(("/agent-card.json", "/agent-cards")):
+    if "a2a" not in path and path != "/" and not path.endswith(ENDINGS):
         return None
     address = find_address(path, script_prefix(scope))
     if address is None:

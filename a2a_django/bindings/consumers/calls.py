@@ -1,4 +1,4 @@
-"""The consumers of the three kinds of addresses."""
+"""The consumers of each kind of addresses."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from a2a_django.access import Identity
 from a2a_django.bindings import addresses, cards, catalogue, jsonrpc, jwks, rest
 from a2a_django.bindings.consumers.consumer import HttpConsumer, Reply
 from a2a_django.bindings.http import Answer, Exchange
+from a2a_django.bindings.optional import from_optional
 
 
 class JSONRPCConsumer(HttpConsumer):
@@ -92,4 +93,5 @@ CONSUMERS: Final[dict[str, type[HttpConsumer]]] = {
     "card": CardConsumer,
     "catalogue": CatalogueConsumer,
     "jwks": JwksConsumer,
+    **from_optional("dialect.consumers", "CONSUMERS", {}),
 }

@@ -120,9 +120,14 @@ async def handle(
     try:
         return await _call(exchange, name, given, pairs, request_id)
     except Exception as error:
-        known = as_a2a(with_challenge(error, exchange))
-        text = errors.rpc_text(known, request_id)
-        return Answer(rpc_status(known), _HEADERS | headers(known), text.encode("ascii"))
+        return refuse(error, exchange, request_id)
+
+
+def refuse(error: Exception, exchange: Exchange, request_id: str) -> Answer:
+    """Return the answer for an error; ``request_id`` is JSON text."""
+    known = as_a2a(with_challenge(error, exchange))
+    text = errors.rpc_text(known, request_id)
+    return Answer(rpc_status(known), _HEADERS | headers(known), text.encode("ascii"))
 
 
 async def _call(
