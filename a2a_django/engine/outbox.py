@@ -16,9 +16,10 @@ from collections.abc import Mapping, Sequence
 from django.db.models import Case, F, PositiveIntegerField, Value, When
 
 from a2a_django.conf import a2a_settings
-from a2a_django.models import PushConfig, PushCursor, PushDelivery, Task, TaskEvent
+from a2a_django.models import EventKind, PushConfig, PushCursor, PushDelivery, Task, TaskEvent
 from a2a_django.protocol import wire
 from a2a_django.protocol.errors import InvalidParamsError
+from a2a_django.protocol.versions import V0_3
 
 #: What the caller says of a config.
 GIVEN = ("config_id", "config_key", "url", "host", "scheme", "sealed", "protocol_version")
@@ -112,8 +113,11 @@ class Outbox:
         last = {event.task_id: event.seq for event in events if tasks[event.task_id].has_push}
         if not last:
             return
+        with_status = {event.task_id for event in events if event.kind == EventKind.STATUS}
         places = [When(task_id=pk, then=Value(seq)) for pk, seq in last.items()]
         configs = PushConfig.objects.using(self._using).filter(task_id__in=last, disabled_at__isnull=True)
+        if pieces := last.keys() - with_status:  # they are sent the whole task, but not for each of its pieces
+            configs = configs.exclude(task_id__in=pieces, protocol_version=V0_3)
         queued_seq = Case(*places, default=F("queued_seq"), output_field=PositiveIntegerField())
         if configs.update(queued_seq=queued_seq) and configs.filter(due_at__isnull=True).update(due_at=wire.now()):
             self.told.update(last)

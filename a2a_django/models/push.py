@@ -14,6 +14,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from a2a_django.models.tasks import Task
+from a2a_django.protocol.versions import V0_3
 from a2a_django.sealing import seal, unseal
 
 
@@ -55,6 +56,11 @@ class PushConfig(models.Model):
 
     def __str__(self) -> str:
         return self.config_id
+
+    @property
+    def tells_task(self) -> bool:
+        """Whether it is told the whole task at every change of its status, and not event by event (0.3, D-12)."""
+        return self.protocol_version == V0_3
 
     @property
     def secrets(self) -> dict[str, str]:

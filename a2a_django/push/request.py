@@ -4,24 +4,41 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from typing import Final
 
 from a2a_django.conf import a2a_settings
+from a2a_django.engine import database, snapshots
 from a2a_django.models import PushConfig
+from a2a_django.protocol.versions import V0_3, V1_0
+from a2a_django.push import older
 from a2a_django.push.signing import headers_for
-from a2a_django.push.statements import Delivery
+from a2a_django.push.statements import Delivery, Lost
+
+#: What receivers of 0.3 know, whatever those of 1.0 are sent.
+JSON: Final = "application/json"
 
 
-def body_of(config: PushConfig, delivery: Delivery) -> bytes:
-    """Return the body: the event as a StreamResponse, ASCII-only as it is stored."""
-    return delivery.text.encode()
+async def body_of(config: PushConfig, delivery: Delivery) -> bytes:
+    """Return the body: the event as a StreamResponse, ASCII-only as it is stored; for a webhook of 0.3 the whole task.
+
+    Raises ``Lost`` when the task is no more, and the webhook with it.
+    """
+    if not older.is_old(config):
+        return delivery.text.encode()
+    task = config.task
+    snapshot = await database.read(snapshots.read, task.pk, agent=task.agent, owner=task.owner)
+    if snapshot is None:
+        raise Lost(config.pk)
+    return older.task_text(snapshot.text).encode()
 
 
 def headers_of(config: PushConfig, secrets: Mapping[str, str], delivery: Delivery, body: bytes) -> dict[str, str]:
     """Return the headers; a scheme without credentials sends no Authorization."""
     token = secrets.get("token", "")
+    old = older.is_old(config)
     headers = {
-        "Content-Type": a2a_settings.PUSH_MEDIA_TYPE,
-        "A2A-Version": config.protocol_version,
+        "Content-Type": JSON if old else a2a_settings.PUSH_MEDIA_TYPE,
+        "A2A-Version": V0_3 if old else V1_0,
         "User-Agent": "a2a-django",
     }
     if config.scheme and secrets.get("credentials"):

@@ -259,7 +259,7 @@ class Sender:
 
     async def _send(self, config: PushConfig, delivery: Delivery) -> Outcome:
         """Send one delivery. Raises ``UndecryptableError`` and ``ImproperlyConfigured``, which are the site's fault."""
-        body = body_of(config, delivery)
+        body = await body_of(config, delivery)
         headers = headers_of(config, config.secrets, delivery, body)
         return await self._transport.post(config.url, body, headers, a2a_settings.PUSH_TIMEOUT_SECONDS)
 

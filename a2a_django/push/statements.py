@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from a2a_django.conf import a2a_settings
 from a2a_django.engine import database
-from a2a_django.models import PushConfig, PushCursor, PushDelivery, TaskEvent
+from a2a_django.models import EventKind, PushConfig, PushCursor, PushDelivery, TaskEvent
 
 #: How many more configs than wanted are looked at: some may be of hosts that have enough.
 LOOK_AHEAD = 4
@@ -186,6 +186,8 @@ def page(config: PushConfig, after: int, count: int, again: bool) -> Page:
     # The limit is read first: every event up to it is there when the events are read.
     limit = PushConfig.objects.using(using).filter(pk=config.pk).values_list("queued_seq", flat=True).first() or 0
     events = TaskEvent.objects.using(using).filter(task_id=config.task_id).order_by("seq")
+    if config.tells_task:
+        events = events.filter(kind=EventKind.STATUS.value)
     found = [*events.filter(seq__gt=after, seq__lte=limit).values_list("seq", "wire", "created_at")[:count]]
     if not again:
         return Page([Delivery(*row) for row in found], limit)

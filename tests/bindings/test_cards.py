@@ -25,9 +25,11 @@ def client(carrier: Carrier) -> AsyncClient:
 
 
 def urls(response: Any) -> list[tuple[str, str, str]]:
+    """The interfaces of 1.0, which come first."""
     return [
         (entry["protocolBinding"], entry["url"], entry.get("tenant", ""))
         for entry in json.loads(response.content)["supportedInterfaces"]
+        if entry["protocolVersion"] == "1.0"
     ]
 
 

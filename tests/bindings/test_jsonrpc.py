@@ -91,7 +91,7 @@ async def test_ids_of_other_kinds_are_refused_with_null(client: AsyncClient, sen
         (b'{"jsonrpc":"2.0","id":"t1","method":""}', -32601, "t1"),
         (b'{"jsonrpc":"2.0","id":"t1","method":"sendMessage"}', -32601, "t1"),
         (b'{"jsonrpc":"2.0","id":"t1","method":"rpc.discover"}', -32601, "t1"),
-        (b'{"jsonrpc":"2.0","id":"t1","method":"message/send","params":{}}', -32601, "t1"),
+        (b'{"jsonrpc":"2.0","id":"t1","method":"messages","params":{}}', -32601, "t1"),
         (b'{"jsonrpc":"2.0","id":"t1","method":"GetTask"}', -32602, "t1"),
         (b'{"jsonrpc":"2.0","id":"t1","method":"GetTask","params":null}', -32602, "t1"),
         (b'{"jsonrpc":"2.0","id":"t1","method":"GetTask","params":[]}', -32602, "t1"),

@@ -57,7 +57,8 @@ def saved(tmp_path: Path, card: Any, name: str = "card.json") -> str:
 
 
 async def served() -> Any:
-    return json.loads((await AsyncClient().get("/.well-known/agent-card.json")).content)
+    headers = {"A2A-Version": "1.0"}
+    return json.loads((await AsyncClient().get("/.well-known/agent-card.json", headers=headers)).content)
 
 
 async def test_it_prints_the_card_that_is_served_but_for_signatures() -> None:

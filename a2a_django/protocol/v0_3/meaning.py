@@ -130,7 +130,7 @@ class Writer:
 
     def push_config(self, config: Wire) -> Wire:
         """Return the PushNotificationConfig of a TaskPushNotificationConfig."""
-        old = {name: config[name] for name in ("id", "url", "token") if name in config}
+        old: Wire = {name: config[name] for name in ("id", "url", "token") if name in config}
         if authentication := config.get("authentication"):
             old["authentication"] = {"schemes": [authentication["scheme"]]}
             if "credentials" in authentication:
@@ -198,7 +198,7 @@ class Reader:
         Only users send messages.
         """
         given = members(old)
-        request = {name: given[name] for name in ("metadata", "tenant") if name in given}
+        request: Wire = {name: given[name] for name in ("metadata", "tenant") if name in given}
         if "message" in given:
             request["message"] = at("message", given["message"], self.message)
             if request["message"].get("role") == "ROLE_AGENT":
@@ -211,7 +211,7 @@ class Reader:
     def push_config(self, old: Any) -> Wire:
         """Return a TaskPushNotificationConfig without its task, of a PushNotificationConfig (facts 6.5)."""
         given = members(old)
-        config = {name: given[name] for name in ("id", "url", "token") if name in given}
+        config: Wire = {name: given[name] for name in ("id", "url", "token") if name in given}
         if "authentication" in given:
             found = at("authentication", given["authentication"], self.authentication)
             if found is not None:
