@@ -6,10 +6,7 @@ the protocol: what is unknown there is answered in the protocol's own form, and 
 
 from __future__ import annotations
 
-from typing import Any
-
-from django.db import transaction
-from django.urls import URLPattern, path, re_path
+from django.urls import path
 
 from a2a_django.bindings.optional import from_optional
 from a2a_django.bindings.views import cards, catalogue, jsonrpc, jwks
@@ -21,6 +18,8 @@ from a2a_django.bindings.views.rest import (
     ReadView,
     RestView,
     SubscribeView,
+    patterns,
+    unknown,
 )
 from a2a_django.signing import JWKS_PATH
 
@@ -39,20 +38,6 @@ REST: tuple[tuple[str, type[RestView], str], ...] = (
     ("tasks/<str:task_id>/pushNotificationConfigs/<str:config_id>", PushConfigView, "push-config-detail"),
 )
 
-
-def _rest(view: type[RestView], below: int) -> Any:
-    return transaction.non_atomic_requests(view.as_view(below=below))
-
-
-def _rest_patterns() -> list[URLPattern]:
-    patterns = []
-    for prefix, name_prefix in (("", ""), ("<str:tenant>/", "tenant-")):
-        for route, view, name in REST:
-            below = (prefix + route).count("/") + 1
-            patterns.append(path(f"a2a/{prefix}{route}", _rest(view, below), name=name_prefix + name))
-    return patterns
-
-
 urlpatterns = [
     path("a2a/", jsonrpc.view, name="jsonrpc"),
     path("a2a", jsonrpc.view, name="jsonrpc-without-slash"),
@@ -61,6 +46,7 @@ urlpatterns = [
     path(".well-known/agent-cards", catalogue.view, name="agent-cards"),
     path(f"a2a{JWKS_PATH}", jwks.view, name="jwks"),
     *from_optional("dialect.urls", "urlpatterns", ()),
-    *_rest_patterns(),
-    re_path(r"^a2a/(?P<rest>(?s:.)+)\Z", _rest(RestView, 0), name="unknown"),
+    *from_optional("v0_3.urls", "urlpatterns", ()),  # before those of 1.0, because v1 looks like a tenant
+    *patterns(REST),
+    unknown(r"(?P<rest>(?s:.)+)"),
 ]

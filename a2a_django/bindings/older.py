@@ -6,7 +6,6 @@ Without the folders there is no 0.3, as with ``A2A["PROTOCOL_0_3"]`` off, and no
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Final
 
@@ -17,13 +16,12 @@ from a2a_django.protocol.versions import V0_3, V1_0
 _FOLDER: Final = "a2a_django.bindings.v0_3"
 
 
-@lru_cache
 def part(name: str) -> Any:
-    """Return the module ``name`` of 0.3 ("jsonrpc", "rest", "urls", "grpc"), None where its folder is not there.
+    """Return the module ``name`` of 0.3 ("jsonrpc", "cards", "grpc"), None where its folder is not there.
 
     Whether the setting lets 0.3 in is not asked: see ``speaks_0_3``.
     """
-    return import_module(f"{_FOLDER}.{name}") if _is_there() else None
+    return optional(f"v0_3.{name}")
 
 
 def speaks_0_3() -> bool:

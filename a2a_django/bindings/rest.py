@@ -5,7 +5,7 @@ Paths are matched on decoded segments: a ``%3A`` is a colon, and a ``%2F`` stays
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -104,8 +104,22 @@ def find_route(path: tuple[str, ...]) -> tuple[str, Route]:
 
 async def handle(exchange: Exchange) -> Answer | StreamAnswer:
     """Answer one request. Never raises but for cancellation: what goes wrong is an answer too."""
+    return await answered(exchange, find_route, _call, refuse)
+
+
+FindRoute = Callable[[tuple[str, ...]], tuple[str, Route]]
+Call = Callable[[Exchange, Operation, str, Mapping[str, str], str, Agent | None], Awaitable[Answer | StreamAnswer]]
+Refuse = Callable[[Exception, Mapping[str, str]], Answer]
+
+
+async def answered(exchange: Exchange, find: FindRoute, call: Call, refuse: Refuse) -> Answer | StreamAnswer:
+    """Answer one request by the routes of one version. Never raises but for cancellation.
+
+    ``call`` gets the operation that the route names, the verb (GET for HEAD), the fields of the path, and the tenant in
+    the path with its agent.
+    """
     try:
-        tenant, found = find_route(exchange.path)
+        tenant, found = find(exchange.path)
         agent = await resolve_agent(tenant, in_path=True) if tenant else None
         if exchange.method == "OPTIONS":
             return Answer(200, {"Allow": ", ".join(found.allow()), "Content-Type": "text/plain"}, b"")
@@ -113,7 +127,7 @@ async def handle(exchange: Exchange) -> Answer | StreamAnswer:
         if exchange.method not in allowed:
             raise MethodNotAllowedError(allowed)
         verb = "GET" if exchange.method == "HEAD" else exchange.method
-        answer = await _call(exchange, OPERATIONS[found.verbs[verb]], verb, found.fields, tenant, agent)
+        answer = await call(exchange, OPERATIONS[found.verbs[verb]], verb, found.fields, tenant, agent)
     except Exception as error:
         answer = refuse(with_challenge(error, exchange), exchange.headers)
     if exchange.method == "HEAD" and isinstance(answer, Answer):

@@ -119,7 +119,6 @@ async def test_wrong_verbs_are_405_with_allow(client: AsyncClient, verb: str, pa
         ("POST", "/message:send/message:send"),
         ("GET", "/nobody/tasks"),
         ("GET", "/tasks/tasks/tasks"),
-        ("POST", "/v1/message:send"),
         ("GET", "/x%0Ay/z"),
         ("OPTIONS", "/nosuch"),
     ],

@@ -93,7 +93,7 @@ async def test_a_tenant_leads_to_its_agent_wherever_it_stands(door: Door, operat
 @pytest.mark.usefixtures("agents")
 async def test_an_unknown_tenant_is_told_wherever_it_stands(door: Door, operation: str) -> None:
     for place in places_of(door):
-        for tenant in ("third", "SECOND", "v1"):
+        for tenant in ("third", "SECOND", *(["v1"] if place != "path" else [])):  # there begin the paths of 0.3
             refused = await call(door, operation, request_of(operation), **{place: tenant})
             if place == "path":
                 assert (refused.status, refused.reason) == (404, "METHOD_NOT_FOUND")

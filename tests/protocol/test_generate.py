@@ -17,6 +17,7 @@ from a2a_django.protocol.v1 import a2a_pb2
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = Path("a2a_django/protocol/v1/a2a_pb2.py")
+MODULES = (MODULE, Path("a2a_django/protocol/v0_3/a2a_pb2.py"))
 
 
 def generate(root: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -33,9 +34,10 @@ def generate(root: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProc
 def checkout(tmp_path: Path) -> Path:
     """A copy of the proto and the modules made of it, to be changed at will."""
     shutil.copytree(ROOT / "proto", tmp_path / "proto", ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / MODULE.parent).mkdir(parents=True)
-    for suffix in (".py", ".pyi"):
-        shutil.copy((ROOT / MODULE).with_suffix(suffix), (tmp_path / MODULE).with_suffix(suffix))
+    for module in MODULES:
+        (tmp_path / module.parent).mkdir(parents=True)
+        for suffix in (".py", ".pyi"):
+            shutil.copy((ROOT / module).with_suffix(suffix), (tmp_path / module).with_suffix(suffix))
     return tmp_path
 
 

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from rest_framework.views import APIView
 
 from a2a_django.access import Identity
-from a2a_django.bindings import addresses, cards, catalogue, jsonrpc, jwks, rest
+from a2a_django.bindings import addresses, cards, catalogue, jsonrpc, jwks
 from a2a_django.bindings.consumers.consumer import HttpConsumer, Reply
 from a2a_django.bindings.http import Answer, Exchange
 from a2a_django.bindings.optional import from_optional
@@ -36,6 +36,12 @@ class JSONRPCConsumer(HttpConsumer):
 class RestConsumer(HttpConsumer):
     """The addresses of HTTP+JSON, also those that do not exist."""
 
+    @property
+    def _binding(self) -> Any:
+        """The module that answers for the path: the one of the view that stands in ``urls.py``."""
+        view: Any = self.address.match.func
+        return view.initkwargs["binding"]
+
     async def identify(self) -> Identity:
         """Return who is calling; of OPTIONS that is not asked, browsers send it without credentials."""
         if self.method == "OPTIONS":
@@ -48,11 +54,11 @@ class RestConsumer(HttpConsumer):
 
     async def handle(self, exchange: Exchange) -> Reply:
         """Carry out a request."""
-        return await rest.handle(exchange)
+        return await self._binding.handle(exchange)  # type: ignore[no-any-return]
 
     def refuse(self, error: Exception, head: bytes) -> Answer:
         """Return an error."""
-        return rest.refuse(error, self.headers)
+        return self._binding.refuse(error, self.headers)  # type: ignore[no-any-return]
 
     def policy_view(self, request: HttpRequest) -> APIView | None:
         """Return the view that stands in ``urls.py``, as Django would have made it for this request."""

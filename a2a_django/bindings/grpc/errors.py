@@ -26,10 +26,10 @@ Metadata = Sequence[tuple[str, str | bytes]]
 _TYPES: Final = (error_details_pb2.ErrorInfo, error_details_pb2.BadRequest, error_details_pb2.RetryInfo)
 
 
-def status_of(error: A2AError) -> tuple[grpc.StatusCode, str, Metadata]:
-    """Return status code, message and trailing metadata for an error (C1)."""
+def status_of(error: A2AError, message: str | None = None) -> tuple[grpc.StatusCode, str, Metadata]:
+    """Return status code, message and trailing metadata for an error (C1); ``message`` goes in the place of its own."""
     code = grpc.StatusCode[error.grpc_status]
-    message = _cut(error.message)
+    message = _cut(error.message if message is None else message)
     trailing: list[tuple[str, str | bytes]] = [(DETAILS, _details(code.value[0], message, error.details()))]
     if error.challenge:
         trailing.append((CHALLENGE, error.challenge))

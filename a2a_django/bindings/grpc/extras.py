@@ -8,30 +8,30 @@ import grpc
 from django.core.exceptions import ImproperlyConfigured
 from google.protobuf.descriptor_pool import Default, DescriptorPool
 
-from a2a_django.bindings.grpc.methods import SERVICE_NAME
 from a2a_django.protocol.pool import POOL
 
 
 class Health:
-    """``grpc.health.v1.Health``: SERVING for the server and the service, until ``leave``.
+    """``grpc.health.v1.Health``: SERVING for the server and its services, until ``leave``.
 
     Raises ``ImproperlyConfigured`` when its package is not installed.
     """
 
     name = "grpc.health.v1.Health"
 
-    def __init__(self, server: grpc.aio.Server) -> None:
+    def __init__(self, server: grpc.aio.Server, *services: str) -> None:
         try:
             from grpc_health.v1 import health, health_pb2, health_pb2_grpc
         except ModuleNotFoundError as error:
             raise _missing("grpcio-health-checking", "health") from error
+        self._services = services
         self._serving = health_pb2.HealthCheckResponse.SERVING
         self._servicer = health.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._servicer, server)
 
     async def begin(self) -> None:
         """Say that the server is there."""
-        for service in ("", SERVICE_NAME):
+        for service in ("", *self._services):
             await self._servicer.set(service, self._serving)
 
     async def leave(self) -> None:

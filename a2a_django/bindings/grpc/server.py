@@ -10,7 +10,7 @@ from typing import Final
 import grpc
 
 from a2a_django.bindings.grpc.extras import Health, add_reflection
-from a2a_django.bindings.grpc.methods import SERVICE_NAME
+from a2a_django.bindings.grpc.methods import services
 from a2a_django.bindings.grpc.servicer import Servicer
 from a2a_django.conf import a2a_settings
 
@@ -53,9 +53,9 @@ class Server:
         reflection: bool = True,
     ) -> None:
         self._server = grpc.aio.server(options=_options(shared_port), maximum_concurrent_rpcs=max_concurrent_rpcs)
-        self._health = Health(self._server) if health else None
+        self._health = Health(self._server, *services()) if health else None
         if reflection:
-            add_reflection(self._server, SERVICE_NAME, *([Health.name] if health else []))
+            add_reflection(self._server, *services(), *([Health.name] if health else []))
         self._servicer = Servicer(encrypted=credentials is not None)
         self._server.add_generic_rpc_handlers((self._servicer,))  # last: it answers for every path
         try:

@@ -21,14 +21,13 @@ from a2a_django.access import authenticate
 from a2a_django.agents.cards import CardBase, endpoint_path
 from a2a_django.bindings import calls, sse
 from a2a_django.bindings.errors import as_a2a
-from a2a_django.bindings.grpc.errors import status_of
+from a2a_django.bindings.grpc.errors import Metadata, status_of
 from a2a_django.bindings.grpc.metadata import GrpcRequest, Origin, headers_of
-from a2a_django.bindings.grpc.methods import METHODS, Method
+from a2a_django.bindings.grpc.methods import Frames, Method, services
 from a2a_django.bindings.http import Exchange
 from a2a_django.conf import a2a_settings
 from a2a_django.engine import database
 from a2a_django.operations import CallContext
-from a2a_django.protocol import extensions
 from a2a_django.protocol.errors import (
     A2AError,
     InvalidRequestError,
@@ -43,6 +42,7 @@ logger = logging.getLogger("a2a_django.grpc")
 BINDING: Final = "GRPC"
 
 Context = grpc.aio.ServicerContext[bytes, bytes]
+Status = Callable[[A2AError], tuple[grpc.StatusCode, str, Metadata]]
 
 
 class Servicer(grpc.GenericRpcHandler):
@@ -62,7 +62,8 @@ class Servicer(grpc.GenericRpcHandler):
             path: grpc.stream_stream_rpc_method_handler(self._stream(method))
             if method.operation.streaming
             else grpc.stream_unary_rpc_method_handler(self._unary(method))
-            for path, method in METHODS.items()
+            for methods in services().values()
+            for path, method in methods.items()
         }
 
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[bytes, bytes]:
@@ -100,9 +101,9 @@ class Servicer(grpc.GenericRpcHandler):
                 nonlocal answer
                 call, request = await self._begin(method, exchange, context)
                 answer = method.write(await calls.text_of(method.operation, call, request))
-                await _echo_extensions(call, context)
+                await _echo_extensions(method, call, context)
 
-            await self._guarded(method.path, context, carry_out)
+            await self._guarded(method, context, carry_out)
             return answer
 
         return handle
@@ -113,20 +114,22 @@ class Servicer(grpc.GenericRpcHandler):
                 call, request = await self._begin(method, exchange, context)
                 place = sse.places.take(call.owner)
                 try:
-                    events = await calls.events_of(method.operation, call, request)
+                    frames = method.frames(await calls.events_of(method.operation, call, request))
                     try:
-                        await _echo_extensions(call, context)
-                        await _send(events, method, context)
+                        await _echo_extensions(method, call, context)
+                        await _send(frames, context)
                     finally:
-                        await events.aclose()
+                        await frames.aclose()
                 finally:
                     place.release()
 
-            await self._guarded(method.path, context, carry_out)
+            await self._guarded(method, context, carry_out)
 
         return handle
 
-    async def _guarded(self, path: str, context: Context, carry_out: Callable[[Exchange], Awaitable[None]]) -> None:
+    async def _guarded(
+        self, method: Method, context: Context, carry_out: Callable[[Exchange], Awaitable[None]]
+    ) -> None:
         """Carry out a call; what it raises becomes its status."""
         task = cast("asyncio.Task[object]", asyncio.current_task())
         self._calls.add(task)
@@ -136,7 +139,7 @@ class Servicer(grpc.GenericRpcHandler):
             # Everything thread-sensitive in here, which is what the site's access classes need, gets a thread of a pool
             # and not the one thread that asgiref has for the whole process.
             async with database.access_database():
-                exchange = await self._authenticate(path, context)
+                exchange = await self._authenticate(method.path, context)
                 await carry_out(exchange)
             return
         except asyncio.CancelledError:
@@ -146,7 +149,7 @@ class Servicer(grpc.GenericRpcHandler):
             error: Exception = UnavailableError("The server is shutting down")
         except Exception as failure:
             error = calls.with_challenge(failure, exchange) if exchange is not None else failure
-        await _refuse(as_a2a(error), path, context)
+        await _refuse(as_a2a(error), method.path, context, method.status)
 
     async def _authenticate(self, path: str, context: Context) -> Exchange:
         headers = headers_of(context.invocation_metadata() or ())
@@ -157,7 +160,7 @@ class Servicer(grpc.GenericRpcHandler):
 
     async def _begin(self, method: Method, exchange: Exchange, context: Context) -> tuple[CallContext, Wire]:
         """Read the message of a known caller and make the call's context, in the order of the other bindings."""
-        version = calls.version_of(exchange, [])
+        version = calls.version_of(exchange, [], method.version)
         request = method.read(await _read(context))
         tenant = calls.tenant_of("", [], request)
         call = await calls.context(exchange, method.operation, binding=BINDING, version=version, tenant=tenant)
@@ -194,13 +197,13 @@ async def _read(context: Context) -> bytes:
     return frame
 
 
-async def _echo_extensions(call: CallContext, context: Context) -> None:
+async def _echo_extensions(method: Method, call: CallContext, context: Context) -> None:
     """Tell in the initial metadata which extensions are active, if there are any (D-10)."""
     if active := call.activated():
-        await context.send_initial_metadata(((extensions.NAME.lower(), ", ".join(active)),))
+        await context.send_initial_metadata(((method.extensions_key, ", ".join(active)),))
 
 
-async def _send(events: sse.Events, method: Method, context: Context) -> None:
+async def _send(frames: Frames, context: Context) -> None:
     """Write what happens until the stream ends, or quietly for ``STREAM_SECONDS`` (R-175).
 
     A write waits for a caller who reads slowly; the feed keeps nothing for such a caller but its place.
@@ -210,15 +213,14 @@ async def _send(events: sse.Events, method: Method, context: Context) -> None:
     while (left := end - loop.time()) > 0:
         try:
             async with asyncio.timeout(left) as limit:
-                texts = await events.__anext__()
+                ready = await frames.__anext__()
         except StopAsyncIteration:
             return
         except TimeoutError:
             if limit.expired():
                 return
             raise
-        for text in texts:
-            frame = method.write(text)
+        for frame in ready:
             try:
                 await context.write(frame)
             except grpc.aio.InternalError as error:
@@ -226,8 +228,8 @@ async def _send(events: sse.Events, method: Method, context: Context) -> None:
                 raise asyncio.CancelledError from error
 
 
-async def _refuse(error: A2AError, path: str, context: Context) -> None:
-    """End a call with an error."""
+async def _refuse(error: A2AError, path: str, context: Context, status: Status = status_of) -> None:
+    """End a call with an error, as ``status`` tells it."""
     logger.warning("%s from %s: %s %s: %r", path, context.peer(), error.grpc_status, error.reason, error.message)
-    code, message, trailing = status_of(error)
+    code, message, trailing = status(error)
     await context.abort(code, message, tuple(trailing))

@@ -12,7 +12,7 @@ from a2a_django.protocol.versions import V0_3
 from a2a_django.protocol.wire import Wire
 
 #: The bindings over which 0.3 is spoken.
-OFFERED: Final = frozenset({"JSONRPC"})
+OFFERED: Final = frozenset({"JSONRPC", "HTTP+JSON", "GRPC"})
 
 
 def wants_union(headers: Mapping[str, str]) -> bool:

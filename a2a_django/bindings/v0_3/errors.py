@@ -11,18 +11,31 @@ from typing import Any, Final
 from a2a_django.protocol.codec import dumps
 from a2a_django.protocol.errors import (
     A2AError,
+    ExtendedAgentCardNotConfiguredError,
     ExtensionSupportRequiredError,
     MethodNotFoundError,
+    ParseError,
     UnsupportedOperationError,
 )
 
 #: Code of 1.0 -> the one of 0.3.
 _CODES: Final = {ExtensionSupportRequiredError.code: UnsupportedOperationError.code}
 
+_NAMES: Final = {
+    ExtendedAgentCardNotConfiguredError: "AuthenticatedExtendedCardNotConfiguredError",
+    ExtensionSupportRequiredError: UnsupportedOperationError.__name__,
+    ParseError: "JSONParseError",
+}
+
 
 def code_of(error: A2AError) -> int:
     """Return the JSON-RPC code of an error."""
     return _CODES.get(error.code, error.code)
+
+
+def name_of(error: A2AError) -> str:
+    """Return the name that the specification has for an error."""
+    return _NAMES.get(type(error), type(error).__name__)
 
 
 def rpc_text(error: A2AError, request_id: str) -> str:
@@ -34,3 +47,10 @@ def rpc_text(error: A2AError, request_id: str) -> str:
     if not isinstance(error, MethodNotFoundError):
         body["data"] = error.details()
     return f'{{"jsonrpc":"2.0","id":{request_id},"error":{dumps(body)}}}'
+
+
+def status_text(error: A2AError) -> str:
+    """Return the HTTP+JSON body for an error: what the SDKs read at the top, and the Status form that others read."""
+    details = error.details()
+    status = {"code": error.http_status, "status": error.grpc_status, "message": error.message, "details": details}
+    return dumps({"code": code_of(error), "message": error.message, "data": details, "error": status})

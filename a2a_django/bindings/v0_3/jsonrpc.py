@@ -21,10 +21,10 @@ from a2a_django.bindings.calls import (
 from a2a_django.bindings.errors import as_a2a, headers, rpc_status
 from a2a_django.bindings.http import JSON, Answer, Exchange, StreamAnswer
 from a2a_django.bindings.v0_3 import cards, errors
+from a2a_django.bindings.v0_3.headers import extension_headers
 from a2a_django.bindings.v0_3.operations import RESUBSCRIBE, all_configs, one_config, read
 from a2a_django.bindings.v0_3.streams import OldEvents
 from a2a_django.operations import OPERATIONS, CallContext, Operation
-from a2a_django.protocol import extensions
 from a2a_django.protocol.codec import dumps
 from a2a_django.protocol.errors import InternalError, MethodNotFoundError
 from a2a_django.protocol.v0_3 import params
@@ -162,9 +162,3 @@ async def _call(
 
 def _event(event: Wire, final: bool) -> str:
     return dumps(WRITER.event(event, final=final))
-
-
-def extension_headers(call: CallContext) -> dict[str, str]:
-    """Return the header of 0.3 that tells which extensions are active, if there are any (L-036)."""
-    active = call.activated()
-    return {extensions.OLD_NAME: ", ".join(active)} if active else {}

@@ -7,21 +7,34 @@ and renderers have no part in it: its content negotiation answers 406 to ``Accep
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
 
 from django.contrib.auth.models import AnonymousUser
+from django.db import transaction
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.urls import URLPattern, path, re_path
 
 from a2a_django.access import Identity, PolicyView, authenticate
 from a2a_django.bindings import addresses, rest
+from a2a_django.bindings.http import Answer, Exchange, StreamAnswer
 from a2a_django.bindings.views.carrier import MetaHeaders, answered, exchange_of, raw_path, response_of
+
+
+class Binding(Protocol):
+    """A module that answers for the paths of one version."""
+
+    async def handle(self, exchange: Exchange, /) -> Answer | StreamAnswer: ...
+
+    def refuse(self, error: Exception, request_headers: Mapping[str, str], /) -> Answer: ...
 
 
 class RestView(PolicyView):
     """Any path of HTTP+JSON; also those that do not exist, so that their 404 is JSON too."""
 
     view_is_async = True
+    binding: Binding = rest
     #: How many segments of the path belong to the protocol; 0: those of the argument ``rest``.
     below = 0
 
@@ -40,8 +53,8 @@ class RestView(PolicyView):
             path = addresses.segments_below(request.path_info, raw_path(request), count)
             exchange = exchange_of(request, identity, path, addresses.endpoint_above(request.path_info, count))
         except Exception as error:
-            return response_of(rest.refuse(error, MetaHeaders(request.META)))
-        return await answered(request, rest.handle, exchange)
+            return response_of(self.binding.refuse(error, MetaHeaders(request.META)))
+        return await answered(request, self.binding.handle, exchange)
 
 
 class MessageView(RestView):
@@ -81,3 +94,29 @@ class PushConfigView(RestView):
 
     get = RestView.answer
     delete = RestView.answer
+
+
+def patterns(
+    routes: Iterable[tuple[str, type[RestView], str]], *, binding: Binding = rest, prefix: str = "", name: str = ""
+) -> list[URLPattern]:
+    """Return the addresses of a version: ``routes`` holds path, view and name of each, all of them below ``prefix``.
+
+    Each is there once more with a tenant in front. ``name`` stands before the names.
+    """
+    found = []
+    for tenant, tenant_name in (("", ""), ("<str:tenant>/", "tenant-")):
+        for route, view, view_name in routes:
+            below = f"{tenant}{prefix}{route}"
+            made = _made(view, below.count("/") + 1, binding)
+            found.append(path(f"a2a/{below}", made, name=name + tenant_name + view_name))
+    return found
+
+
+def unknown(regex: str, *, binding: Binding = rest, name: str = "unknown") -> URLPattern:
+    """Return the address of what is below ``a2a/`` and is no path of a version; ``regex`` has the group ``rest``."""
+    pattern: URLPattern = re_path(rf"^a2a/{regex}\Z", _made(RestView, 0, binding), name=name)
+    return pattern
+
+
+def _made(view: type[RestView], below: int, binding: Binding) -> Any:
+    return transaction.non_atomic_requests(view.as_view(below=below, binding=binding))

@@ -13,7 +13,7 @@ from typing import Any, Final
 from a2a_django.protocol.codec import MAX_ID_LENGTH, Codec, Rules
 from a2a_django.protocol.scalars import INT32_MAX
 from a2a_django.protocol.states import TaskState
-from a2a_django.protocol.v0_3 import a2a_pb2, meaning
+from a2a_django.protocol.v0_3 import a2a_pb2, meaning, names
 from a2a_django.protocol.wire import Wire
 
 CODEC: Final = Codec(
@@ -76,8 +76,12 @@ class ProtoWriter(meaning.Writer):
 
     def config(self, config: Wire) -> Wire:
         """Return a TaskPushNotificationConfig."""
-        name = f"tasks/{config['taskId']}/pushNotificationConfigs/{config['id']}"
+        name = names.of_config(config["taskId"], config["id"])
         return {"name": name, "pushNotificationConfig": self.push_config(config)}
+
+    def configs(self, configs: Wire) -> Wire:
+        """Return a ListTaskPushNotificationConfigResponse."""
+        return {**configs, "configs": [self.config(config) for config in configs.get("configs", ())]}
 
 
 class ProtoReader(meaning.Reader):

@@ -151,7 +151,7 @@ async def test_metadata_without_measure(live: Running) -> None:
         "/lf.a2a.v1.A2AService/NoSuchMethod",
         "/lf.a2a.v1.A2AService/sendmessage",
         "/lf.a2a.v1.A2AService/",
-        "/a2a.v1.A2AService/GetTask",
+        "/a2a.v1.A2AService/NoSuchMethod",
         "/no.such.Service/Method",
         "/",
     ],

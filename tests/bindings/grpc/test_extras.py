@@ -17,6 +17,7 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from tests.bindings.grpc.conftest import Running, refusal
 
 SERVICE = "lf.a2a.v1.A2AService"
+OLD_SERVICE = "a2a.v1.A2AService"
 SERVING, NOT_SERVING = health_pb2.HealthCheckResponse.SERVING, health_pb2.HealthCheckResponse.NOT_SERVING
 
 pytestmark = pytest.mark.usefixtures("echo")
@@ -51,12 +52,13 @@ async def test_reflection_lists_the_services(live: Running) -> None:
     answer = await ask_reflection(live, list_services="")
     assert {service.name for service in answer.list_services_response.service} == {
         SERVICE,
+        OLD_SERVICE,
         "grpc.health.v1.Health",
         "grpc.reflection.v1alpha.ServerReflection",
     }
 
 
-@pytest.mark.parametrize("symbol", [SERVICE, "lf.a2a.v1.Task", "grpc.health.v1.Health"])
+@pytest.mark.parametrize("symbol", [SERVICE, OLD_SERVICE, "lf.a2a.v1.Task", "a2a.v1.Task", "grpc.health.v1.Health"])
 async def test_reflection_gives_files_that_a_client_can_use(live: Running, symbol: str) -> None:
     answer = await ask_reflection(live, file_containing_symbol=symbol)
     pool = DescriptorPool()

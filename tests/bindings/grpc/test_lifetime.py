@@ -282,4 +282,4 @@ async def test_a_write_to_a_caller_who_has_just_left_ends_the_call_as_his_leavin
 
     method = METHODS["/lf.a2a.v1.A2AService/SubscribeToTask"]
     with pytest.raises(asyncio.CancelledError):
-        await servicer._send(Events(), method, Context())  # type: ignore[arg-type]
+        await servicer._send(method.frames(Events()), Context())  # type: ignore[arg-type]
