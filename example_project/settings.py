@@ -101,6 +101,8 @@ A2A: dict[str, Any] = {
     "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
     # Where the site is reached from outside; needed for cards that are asked for over gRPC.
     "BASE_URL": os.environ.get("EXAMPLE_BASE_URL") or None,
+    # Programs written after tutorials may call, too. Production: leave it out unless such programs call your site.
+    "TUTORIAL_DIALECT": True,
     # Where `manage.py rungrpc` is reached from outside; with it the card lists gRPC.
     "GRPC_URL": os.environ.get("EXAMPLE_GRPC_URL") or None,
 }

@@ -26,6 +26,15 @@ def base_at(url: str, endpoint: str, streaming: bool) -> CardBase:
     return CardBase(url.rstrip("/"), str(escape_uri_path(endpoint)), streaming)
 
 
+def endpoint_near(path_info: str) -> str:
+    """Return the path of the endpoints for the address of JSON-RPC, with or without its slash, and for what stands
+    beside it: at the root of the site, or below the endpoints."""
+    if path_info.endswith(_ENDPOINTS):
+        return path_info
+    above = path_info.rpartition("/")[0]
+    return above if above.endswith(_ENDPOINTS) else above + _ENDPOINTS
+
+
 def endpoint_above(path_info: str, count: int) -> str:
     """Return the path of the endpoints for one below them, of which the last ``count`` segments are the protocol's."""
     return "/".join(path_info.split("/")[:-count])

@@ -2,18 +2,29 @@ from __future__ import annotations
 
 import hashlib
 
+from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
+from a2a_django.bindings.views import jsonrpc
 from a2a_django.webhooks import InvalidNotification, verify
 from example_project.shop.demo import lines_to_paste
 from example_project.shop.models import Notification, Order
 
 
-def front_page(request: HttpRequest) -> HttpResponse:
+@csrf_exempt
+async def front_page(request: HttpRequest) -> HttpResponseBase:
+    """Show the front page; a POST is a call of a program that knows no other address than the one of the site."""
+    if request.method == "POST":
+        return await jsonrpc.view(request)
+    return await sync_to_async(front_page_of_people)(request)
+
+
+def front_page_of_people(request: HttpRequest) -> HttpResponse:
     """Say what is on this site and how to talk to its agent."""
     base = request.build_absolute_uri("/").rstrip("/")
     context = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 #: Marks of features that come with later issues.
-MARKS = {}
+MARKS: dict[str, str] = {}
 
 #: Marks of the cases that need more than one process; with ``--cluster`` these are run, without it all others.
 CLUSTER_MARKS = ("grpc", "cluster")

@@ -7,7 +7,7 @@ redirect is not for the consumers; the site answers it as it always has.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
@@ -45,7 +45,7 @@ RawHeaders = tuple[tuple[bytes, bytes], ...]
 class Address:
     """One of the protocol's addresses: of which ``kind`` (one of ``CONSUMERS``), and where the endpoints are.
 
-    Views of folders that may be deleted say both themselves, by the attribute ``a2a_address``: a function of the path.
+    Views of folders that may be deleted say themselves of which kind they are, by the attribute ``a2a_kind``.
 
     ``below``: how many segments of the path belong to HTTP+JSON; ``tenant``: the one of a card.
     """
@@ -88,16 +88,15 @@ def _find_address(path_info: str) -> Address | None:
     if (match.url_name or "").endswith("agent-card") and match.kwargs.keys() <= {"tenant"}:
         endpoint = addresses.endpoint_beside_card(path_info, tenant)
         return Address("card", path_info, endpoint, match, tenant=tenant)
-    if match.url_name in ("jsonrpc", "jsonrpc-without-slash") and not match.kwargs:
-        return Address("jsonrpc", path_info, path_info.rstrip("/"), match)
+    if match.url_name in ("jsonrpc", "jsonrpc-without-slash", "root-jsonrpc") and not match.kwargs:
+        return Address("jsonrpc", path_info, addresses.endpoint_near(path_info), match)
     if match.url_name == "agent-cards" and not match.kwargs:
         return Address("catalogue", path_info, addresses.endpoint_beside_card(path_info, ""), match)
     if match.url_name == "jwks" and not match.kwargs:
         return Address("jwks", path_info, addresses.endpoint_above(path_info, 1), match)
-    described: Callable[[str], tuple[str, str]] | None = getattr(match.func, "a2a_address", None)
-    if described is not None and not match.kwargs:
-        kind, endpoint = described(path_info)
-        return Address(kind, path_info, endpoint, match)
+    kind: str | None = getattr(match.func, "a2a_kind", None)
+    if kind is not None and not match.kwargs:
+        return Address(kind, path_info, addresses.endpoint_near(path_info), match)
     return None
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.urls import ResolverMatch, URLPattern, path
 
 from a2a_django.bindings.dialect import views
-from a2a_django.bindings.views import cards
+from a2a_django.bindings.views import cards, jsonrpc
 from a2a_django.conf import a2a_settings
 
 
@@ -27,7 +27,7 @@ def _path(route: str, view: Any, name: str) -> URLPattern:
 #: Where the tutorials look for them: the endpoint and the event stream at the root of the site, the card without the
 #: end of its name or under the one that it had before 0.3 (D-34).
 urlpatterns = [
-    _path("", views.root, "root-jsonrpc"),
+    _path("", jsonrpc.view, "root-jsonrpc"),
     _path("sse", views.updates, "task-updates"),
     _path("a2a/sse", views.updates, "task-updates-below"),
     _path(".well-known/agent-card", cards.view, "short-agent-card"),

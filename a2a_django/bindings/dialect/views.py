@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.models import AnonymousUser
 from django.db import transaction
@@ -12,10 +10,8 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt
 
 from a2a_django.access import Identity, authenticate
-from a2a_django.bindings import rest
+from a2a_django.bindings import addresses, rest
 from a2a_django.bindings.dialect import updates as stream
-from a2a_django.bindings.dialect.addresses import endpoint_of
-from a2a_django.bindings.views import jsonrpc
 from a2a_django.bindings.views.carrier import MetaHeaders, answered, exchange_of, response_of
 
 
@@ -26,22 +22,12 @@ async def updates(request: HttpRequest) -> HttpResponseBase:
             identity = Identity(AnonymousUser(), "")
         else:
             identity = await authenticate(request)
-        exchange = exchange_of(request, identity, (), endpoint_of(request.path_info))
+        exchange = exchange_of(request, identity, (), addresses.endpoint_near(request.path_info))
     except Exception as error:
         return response_of(rest.refuse(error, MetaHeaders(request.META)))
     return await answered(request, stream.handle, exchange)
 
 
-async def root(request: HttpRequest) -> HttpResponseBase:
-    """Answer a JSON-RPC call to the root of the site."""
-    return await jsonrpc.answer(request, endpoint_of(request.path_info))
-
-
-def _open(view: Any, kind: str) -> Any:
-    found = transaction.non_atomic_requests(login_not_required(csrf_exempt(view)))
-    found.a2a_address = lambda path_info: (kind, endpoint_of(path_info))
-    return found
-
-
-updates = _open(updates, "updates")
-root = _open(root, "jsonrpc")
+updates = transaction.non_atomic_requests(login_not_required(csrf_exempt(updates)))
+#: By which the consumers know the address.
+vars(updates)["a2a_kind"] = "updates"

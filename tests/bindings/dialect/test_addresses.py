@@ -8,7 +8,7 @@ import pytest
 from django.test import AsyncClient
 from pytest_django import Settings
 
-from a2a_django.bindings.dialect.addresses import endpoint_of
+from a2a_django.bindings.addresses import endpoint_near
 from tests.bindings.carriers import Carrier
 
 CARDS = ["/.well-known/agent-card", "/.well-known/agent.json"]
@@ -21,10 +21,19 @@ def client(carrier: Carrier) -> AsyncClient:
 
 @pytest.mark.parametrize(
     ("path_info", "endpoint"),
-    [("/", "/a2a"), ("/sse", "/a2a"), ("/a2a/sse", "/a2a"), ("/x/", "/x/a2a"), ("/x/sse", "/x/a2a")],
+    [
+        ("/", "/a2a"),
+        ("/sse", "/a2a"),
+        ("/a2a/sse", "/a2a"),
+        ("/x/", "/x/a2a"),
+        ("/x/sse", "/x/a2a"),
+        ("/a2a", "/a2a"),
+        ("/a2a/", "/a2a"),
+        ("/x/a2a/", "/x/a2a"),
+    ],
 )
 def test_where_the_endpoints_are(path_info: str, endpoint: str) -> None:
-    assert endpoint_of(path_info) == endpoint
+    assert endpoint_near(path_info) == endpoint
 
 
 @pytest.mark.parametrize("path", CARDS)

@@ -58,11 +58,15 @@ def node() -> str:
     if found is None or npm is None:
         raise OldClientError("The JavaScript client needs node and npm")
     folder = HERE / "js"
-    wanted = json.loads((folder / "package.json").read_text())["dependencies"]["@a2a-js/sdk"]
-    there = folder / "node_modules" / "@a2a-js" / "sdk" / "package.json"
-    if not there.exists() or json.loads(there.read_text())["version"] != wanted:
+    wanted: dict[str, str] = json.loads((folder / "package.json").read_text())["dependencies"]
+    if any(_installed(folder, package) != version for package, version in wanted.items()):
         _run(npm, "ci", cwd=folder)
     return found
+
+
+def _installed(folder: Path, package: str) -> str | None:
+    path = folder / "node_modules" / package / "package.json"
+    return str(json.loads(path.read_text())["version"]) if path.exists() else None
 
 
 def _run(*command: str, cwd: Path | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The scripted site and the clients of version 0.3, one process for each client and binding."""
+"""The sites and the clients of version 0.3, one process for each client and binding."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ CLIENTS = [
 
 @pytest.fixture(scope="session")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    """The scripted site alone; old clients have no business with the others."""
-    with serving(SERVER, tmp_path_factory.mktemp("interop-old"), names=("main",)) as found:
+    """The scripted site and the example site; old clients have no business with the others."""
+    with serving(SERVER, tmp_path_factory.mktemp("interop-old"), names=("main", "shop")) as found:
         yield found
 
 

@@ -31,6 +31,13 @@ def check_delivery(hook: Hook, task_id: str) -> None:
         assert headers["authorization"] == "Bearer cred"
 
 
+def bare(value: Any) -> Any:
+    """Return a value without empty texts, which clients put in the place of what is not there."""
+    if isinstance(value, dict):
+        return {name: bare(item) for name, item in value.items() if item != ""}
+    return [bare(item) for item in value] if isinstance(value, list) else value
+
+
 async def test_webhooks_are_registered_read_listed_and_deleted(old: OldClient) -> None:
     task = await old.send("ask")
     config = {
@@ -40,14 +47,14 @@ async def test_webhooks_are_registered_read_listed_and_deleted(old: OldClient) -
         "authentication": {"schemes": ["Bearer"], "credentials": "cred"},
     }
     whole = {"taskId": task["id"], "pushNotificationConfig": config}
-    assert await old.call("push_set", **whole) == whole
+    assert bare(await old.call("push_set", **whole)) == whole
     named = {"id": task["id"], "pushNotificationConfigId": "c1"}
-    assert await old.call("push_get", **named) == whole
+    assert bare(await old.call("push_get", **named)) == whole
     second = {"taskId": task["id"], "pushNotificationConfig": {"id": "c2", "url": "https://93.184.215.14/b"}}
-    assert await old.call("push_set", **second) == second
-    assert await old.call("push_list", id=task["id"]) == [whole, second]
+    assert bare(await old.call("push_set", **second)) == second
+    assert bare(await old.call("push_list", id=task["id"])) == [whole, second]
     assert await old.call("push_delete", **named) is None
-    assert await old.call("push_list", id=task["id"]) == [second]
+    assert bare(await old.call("push_list", id=task["id"])) == [second]
     with pytest.raises(OldClientError):
         await old.call("push_get", **named)
     await old.call("cancel", id=task["id"])

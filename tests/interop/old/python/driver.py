@@ -26,6 +26,7 @@ from a2a.types import (
     ListTaskPushNotificationConfigRequest,
     Message,
     MessageSendConfiguration,
+    PushNotificationConfig,
     TaskIdParams,
     TaskPushNotificationConfig,
     TaskQueryParams,
@@ -66,7 +67,7 @@ class Driver:
         self.http = httpx.AsyncClient(headers={"Authorization": f"Bearer {key}"}, timeout=SECONDS)
         self.card_read: AgentCard | None = None
 
-    async def _client(self, *, streaming: bool) -> Client:
+    async def _client(self, *, streaming: bool, push: Any = None) -> Client:
         if self.card_read is None:
             self.card_read = await A2ACardResolver(self.http, self.url).get_agent_card()
         interceptors = [KeyedUnary(self.key), KeyedStream(self.key)]
@@ -75,6 +76,8 @@ class Driver:
             httpx_client=self.http,
             grpc_channel_factory=lambda target: grpc.aio.insecure_channel(target, interceptors=interceptors),
             supported_transports=[self.binding],
+            # Not with the message: there the client makes a dict of it, which it cannot send over HTTP+JSON and gRPC.
+            push_notification_configs=[PushNotificationConfig.model_validate(push)] if push else [],
         )
         return ClientFactory(config).create(self.card_read)
 
@@ -86,14 +89,14 @@ class Driver:
         return await (await self._client(streaming=False)).get_card()
 
     async def send(self, message: Any, configuration: Any = None) -> Any:
-        client = await self._client(streaming=False)
-        said, how = _message(message, configuration)
+        said, how, push = _message(message, configuration)
+        client = await self._client(streaming=False, push=push)
         (answer,) = [each async for each in client.send_message(said, configuration=how)]
         return answer[0] if isinstance(answer, tuple) else answer
 
     async def stream(self, message: Any, configuration: Any = None) -> AsyncIterator[Any]:
-        client = await self._client(streaming=True)
-        said, how = _message(message, configuration)
+        said, how, push = _message(message, configuration)
+        client = await self._client(streaming=True, push=push)
         async for event in client.send_message(said, configuration=how):
             yield _event(event)
 
@@ -154,9 +157,10 @@ class Driver:
         return answer["result"]
 
 
-def _message(message: Any, configuration: Any) -> tuple[Message, MessageSendConfiguration | None]:
-    how = MessageSendConfiguration.model_validate(configuration) if configuration else None
-    return Message.model_validate(message), how
+def _message(message: Any, configuration: Any) -> tuple[Message, MessageSendConfiguration, Any]:
+    how = dict(configuration or {})
+    push = how.pop("pushNotificationConfig", None)
+    return Message.model_validate(message), MessageSendConfiguration.model_validate(how), push
 
 
 def _event(event: Any) -> Any:
