@@ -20,13 +20,13 @@ from a2a_django.bindings.calls import (
 )
 from a2a_django.bindings.errors import as_a2a, headers, rpc_status
 from a2a_django.bindings.http import JSON, Answer, Exchange, StreamAnswer
-from a2a_django.bindings.v0_3 import cards, errors
+from a2a_django.bindings.v0_3 import errors
 from a2a_django.bindings.v0_3.headers import extension_headers
-from a2a_django.bindings.v0_3.operations import RESUBSCRIBE, all_configs, one_config, read
+from a2a_django.bindings.v0_3.operations import RESUBSCRIBE, all_configs, extended_card, one_config, read
 from a2a_django.bindings.v0_3.streams import OldEvents
 from a2a_django.operations import OPERATIONS, CallContext, Operation
 from a2a_django.protocol.codec import dumps
-from a2a_django.protocol.errors import InternalError, MethodNotFoundError
+from a2a_django.protocol.errors import MethodNotFoundError
 from a2a_django.protocol.v0_3 import params
 from a2a_django.protocol.v0_3.json_form import WRITER
 from a2a_django.protocol.versions import V0_3
@@ -77,15 +77,7 @@ async def _delete_config(call: CallContext, request: Wire) -> None:
     await text_of(OPERATIONS["DeleteTaskPushNotificationConfig"], call, request)
 
 
-async def _card(call: CallContext, request: Wire) -> Wire:
-    card = await read(call, "GetExtendedAgentCard", request)
-    try:
-        return cards.pure(card)
-    except ValueError:
-        raise InternalError() from None
-
-
-_EXTENDED_CARD = Method(OPERATIONS["GetExtendedAgentCard"], params.card, _card)
+_EXTENDED_CARD: Final = Method(OPERATIONS["GetExtendedAgentCard"], params.card, extended_card)
 
 METHODS: Final[dict[str, Method]] = {
     "message/send": Method(OPERATIONS["SendMessage"], params.send, _send),

@@ -6,9 +6,10 @@ import json
 from dataclasses import replace
 from typing import Any, Final, cast
 
+from a2a_django.bindings.v0_3 import cards
 from a2a_django.operations import OPERATIONS, CallContext, EventStream
 from a2a_django.operations.messages import require_streaming
-from a2a_django.protocol.errors import TaskNotFoundError, UnsupportedOperationError
+from a2a_django.protocol.errors import ExtendedAgentCardNotConfiguredError, TaskNotFoundError, UnsupportedOperationError
 from a2a_django.protocol.wire import Wire
 
 #: Configs that are read at a time.
@@ -57,6 +58,16 @@ async def one_config(call: CallContext, request: Wire) -> Wire:
     if not configs:
         raise TaskNotFoundError("Push notification config not found")
     return next((config for config in configs if config["id"] == request["taskId"]), configs[0])
+
+
+async def extended_card(call: CallContext, request: Wire) -> Wire:
+    """Return the card for this user in the JSON schema of 0.3, without signatures: those of 1.0 are not good for it.
+
+    Raises what GetExtendedAgentCard raises; but in 0.3 a card that is not declared is not configured (facts 1.3).
+    """
+    if not call.agent.extended_agent_card:
+        raise ExtendedAgentCardNotConfiguredError()
+    return cards.pure(await read(call, "GetExtendedAgentCard", request))
 
 
 async def read(call: CallContext, operation: str, request: Wire) -> Wire:
