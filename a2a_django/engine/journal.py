@@ -47,6 +47,9 @@ MAX_BATCH = 500
 #: How long a database that is locked or away is waited for.
 PATIENCE_SECONDS = 20.0
 LINGER_SECONDS = 2.0
+#: So much of the time that transactions take is waited before the next one, while several callers are at work: those
+#: who were told of the last one hand in what they have to say next, and all of it is committed together.
+GATHER_SHARE = 0.1
 #: How often a task that somebody else holds is tried.
 ASIDE_SECONDS = 0.005
 #: Tallies of writers: one shard per process; jobs inside a site's transaction use one of the upper half.
@@ -79,6 +82,9 @@ class Journal:
         self._jobs: deque[Job[object]] = deque()
         #: Jobs of tasks that others hold, by task; used by the writing thread alone.
         self._aside: dict[str, deque[Job[object]]] = {}
+        #: How many seconds transactions take of late, and how many jobs the last one had; the writing thread's.
+        self._pace = 0.0
+        self._together = 0
         self._wake = threading.Condition()
         self._thread: threading.Thread | None = None
         self._closing = False
@@ -134,7 +140,13 @@ class Journal:
     def _run(self) -> None:
         try:
             while jobs := self._next():
-                self._put_aside(jobs, self._carry_out(jobs))
+                start = time.monotonic()
+                later = self._carry_out(jobs)
+                self._pace += (time.monotonic() - start - self._pace) / 5
+                self._together = len(jobs)
+                self._put_aside(jobs, later)
+                if self._together > 1 and not self._closing:
+                    time.sleep(min(GATHER_SHARE * self._pace, ASIDE_SECONDS))
         finally:
             close_connections()
 
