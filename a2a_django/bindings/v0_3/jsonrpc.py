@@ -22,7 +22,7 @@ from a2a_django.bindings.errors import as_a2a, headers, rpc_status
 from a2a_django.bindings.http import JSON, Answer, Exchange, StreamAnswer
 from a2a_django.bindings.v0_3 import errors
 from a2a_django.bindings.v0_3.headers import extension_headers
-from a2a_django.bindings.v0_3.operations import RESUBSCRIBE, all_configs, extended_card, one_config, read
+from a2a_django.bindings.v0_3.operations import EXTENDED_CARD, RESUBSCRIBE, all_configs, extended_card, one_config, read
 from a2a_django.bindings.v0_3.streams import OldEvents
 from a2a_django.operations import OPERATIONS, CallContext, Operation
 from a2a_django.protocol.codec import dumps
@@ -77,7 +77,7 @@ async def _delete_config(call: CallContext, request: Wire) -> None:
     await text_of(OPERATIONS["DeleteTaskPushNotificationConfig"], call, request)
 
 
-_EXTENDED_CARD: Final = Method(OPERATIONS["GetExtendedAgentCard"], params.card, extended_card)
+_EXTENDED_CARD: Final = Method(EXTENDED_CARD, params.card, extended_card)
 
 METHODS: Final[dict[str, Method]] = {
     "message/send": Method(OPERATIONS["SendMessage"], params.send, _send),

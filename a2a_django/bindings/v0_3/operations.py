@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final, cast
 
 from a2a_django.bindings.v0_3 import cards
-from a2a_django.operations import OPERATIONS, CallContext, EventStream
+from a2a_django.operations import OPERATIONS, CallContext, EventStream, Operation
 from a2a_django.operations.messages import require_streaming
 from a2a_django.protocol.errors import ExtendedAgentCardNotConfiguredError, TaskNotFoundError, UnsupportedOperationError
 from a2a_django.protocol.wire import Wire
@@ -29,8 +29,21 @@ async def _resubscribe(call: CallContext, request: Wire) -> EventStream:
         return EventStream(f'{{"task":{text}}}', None)
 
 
-#: In the place of SubscribeToTask.
+async def _extended_card(call: CallContext, request: Wire) -> str:
+    """Return the card for this user; one that is not declared is one that is not configured (facts 1.3).
+
+    Raises what GetExtendedAgentCard raises.
+    """
+    if not call.agent.extended_agent_card:
+        raise ExtendedAgentCardNotConfiguredError()
+    return cast(str, await OPERATIONS["GetExtendedAgentCard"].call(call, request))
+
+
 RESUBSCRIBE: Final = replace(OPERATIONS["SubscribeToTask"], call=_resubscribe)
+EXTENDED_CARD: Final = replace(OPERATIONS["GetExtendedAgentCard"], call=_extended_card)
+
+#: The operations that 0.3 has in the place of others, by the names of those.
+CHANGED: Final[dict[str, Operation]] = {one.name: one for one in (RESUBSCRIBE, EXTENDED_CARD)}
 
 
 async def all_configs(call: CallContext, request: Wire) -> list[Wire]:
@@ -63,11 +76,9 @@ async def one_config(call: CallContext, request: Wire) -> Wire:
 async def extended_card(call: CallContext, request: Wire) -> Wire:
     """Return the card for this user in the JSON schema of 0.3, without signatures: those of 1.0 are not good for it.
 
-    Raises what GetExtendedAgentCard raises; but in 0.3 a card that is not declared is not configured (facts 1.3).
+    Raises what the operation raises.
     """
-    if not call.agent.extended_agent_card:
-        raise ExtendedAgentCardNotConfiguredError()
-    return cards.pure(await read(call, "GetExtendedAgentCard", request))
+    return cards.pure(json.loads(cast(str, await EXTENDED_CARD.call(call, request))))
 
 
 async def read(call: CallContext, operation: str, request: Wire) -> Wire:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from a2a_django.bindings import sse
 from a2a_django.bindings.calls import text_of
 from a2a_django.bindings.v0_3 import cards
-from a2a_django.bindings.v0_3.operations import RESUBSCRIBE
+from a2a_django.bindings.v0_3.operations import CHANGED, RESUBSCRIBE
 from a2a_django.bindings.v0_3.streams import OldEvents, T, WriteEvent
 from a2a_django.operations import OPERATIONS, CallContext, Operation
 from a2a_django.protocol.errors import InternalError
@@ -60,7 +60,7 @@ def _nothing(answer: Wire) -> dict[str, Any]:
 
 
 def _rpc(name: str, request: str, operation: str, read: Callable[[Wire], Wire], write: Callable[[Wire], Wire]) -> Rpc:
-    found = RESUBSCRIBE if operation == RESUBSCRIBE.name else OPERATIONS[operation]
+    found = CHANGED.get(operation) or OPERATIONS[operation]
     return Rpc(name, request, found, read, write)
 
 
