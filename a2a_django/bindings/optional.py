@@ -5,20 +5,24 @@ from __future__ import annotations
 from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
+
+#: The folders. Those of 0.3 go together, and the dialect is made of them.
+_FOLDERS: Final = tuple(f"a2a_django.{name}." for name in ("protocol.v0_3", "bindings.v0_3", "bindings.dialect"))
 
 
 @lru_cache
 def optional(name: str) -> ModuleType | None:
-    """Return a module of this package's folder by its path below it, None where its folder was deleted.
+    """Return a module of the package's bindings by its path below them, None where its folder was deleted or one that
+    it needs.
 
-    Raises ``ImportError`` where the folder is there and something that it needs is not.
+    Raises ``ImportError`` where something else is missing.
     """
-    path = f"{__package__}.{name}"
     try:
-        return import_module(path)
+        return import_module(f"{__package__}.{name}")
     except ModuleNotFoundError as error:
-        if error.name is None or not f"{path}.".startswith(f"{error.name}."):
+        # Below a folder: one with nothing but __pycache__ in it is a package, too.
+        if not f"{error.name}.".startswith(_FOLDERS):
             raise
         return None
 
