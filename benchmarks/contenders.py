@@ -47,9 +47,10 @@ OURS = Contender(
     "benchmarks.site.fill",
     options=("--lifespan", "off"),
     environment={"DJANGO_SETTINGS_MODULE": "benchmarks.site.settings"},
+    measures=("send", "stream", "list", "v03"),
 )
 CONSUMERS = replace(
-    OURS, name="a2a-django-consumers", app="benchmarks.site.consumers:application", measures=("send", "stream")
+    OURS, name="a2a-django-consumers", app="benchmarks.site.consumers:application", measures=("send", "stream", "v03")
 )
 SDK_GRPC = replace(SDK, name="a2a-sdk-grpc", command=("-m", "benchmarks.sdk.grpc_server", "{port}"), measures=("grpc",))
 GRPC = replace(

@@ -20,12 +20,18 @@ class LoadError(RuntimeError):
     """The server answered wrongly, or not at all."""
 
 
-def request_bytes(path: str, body: bytes, *, accept: str = "application/json", caller: str = "") -> bytes:
-    """One complete POST of a JSON-RPC body, ready for the socket; `caller` says who sends it, where that matters."""
+def request_bytes(
+    path: str, body: bytes, *, accept: str = "application/json", caller: str = "", version: str = "1.0"
+) -> bytes:
+    """One complete POST of a JSON-RPC body, ready for the socket; `caller` says who sends it, where that matters.
+
+    Clients of version 0.3 do not say which they speak: "" for `version`.
+    """
     name = f"X-Bench-Caller: {caller}\r\n" if caller else ""
+    spoken = f"A2A-Version: {version}\r\n" if version else ""
     head = (
         f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: {accept}\r\n"
-        f"A2A-Version: 1.0\r\n{name}Content-Length: {len(body)}\r\n\r\n"
+        f"{spoken}{name}Content-Length: {len(body)}\r\n\r\n"
     )
     return head.encode("ascii") + body
 

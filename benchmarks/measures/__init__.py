@@ -14,6 +14,7 @@ from benchmarks.measures.push import measure_push, measure_push_cost
 from benchmarks.measures.scale import measure_scale
 from benchmarks.measures.send import measure_send
 from benchmarks.measures.stream import measure_stream
+from benchmarks.measures.v03 import measure_v03
 from benchmarks.report import Section
 from benchmarks.stage import Stage
 
@@ -29,4 +30,5 @@ MEASURES: dict[str, Callable[[Stage], Section]] = {
     "cross": measure_cross,
     "scale": measure_scale,
     "owners": measure_owners,
+    "v03": measure_v03,
 }
