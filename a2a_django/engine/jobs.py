@@ -15,9 +15,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from django.utils import timezone
-
 from a2a_django.conf import a2a_settings
+from a2a_django.engine import clock
 from a2a_django.engine.batch import Batch
 from a2a_django.models import Artifact, Message, PushConfig, Task
 from a2a_django.models.fields import key_of, uuid7
@@ -75,11 +74,6 @@ class Job(ABC, Generic[R]):
                 self.future.set_result(self.result)  # type: ignore[arg-type]
 
 
-def lease_end() -> dt.datetime:
-    """Return the moment at which a lease given now expires."""
-    return timezone.now() + dt.timedelta(seconds=a2a_settings.LEASE_SECONDS)
-
-
 @dataclass(frozen=True, slots=True)
 class Incoming:
     """A message on its way into a task: the wire (ids filled in by the journal) and what its sender asked for.
@@ -116,6 +110,8 @@ class Accepted:
     attempt: int | None
     start: Message | None
     seq: int
+    #: The task's process is lost, and what it was at has to be decided first (``recovery``).
+    is_lost: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +152,7 @@ class CreateTask(Job[Accepted]):
         )
         batch.create(task)
         message = self.incoming.row(batch, task, now)
-        batch.take(task, message, self.holder, lease_end())
+        batch.take(task, message, self.holder, clock.lease_end(batch.using))
         return Accepted(task, message, task.attempt, message, task.last_seq)
 
 
@@ -202,13 +198,15 @@ class AcceptMessage(Job[Accepted]):
             raise InvalidParamsError.of("message.task_id", "the history of the task is full, begin another task")
         now = wire.now()
         batch.supersede_status(task, now)
-        free = not task.lease_holder or (task.lease_expires_at is not None and task.lease_expires_at < timezone.now())
+        is_lost = has_expired(batch, task)
+        # A run that was lost at work comes first; one that had asked for this message has done its part.
+        free = not task.lease_holder or (is_lost and task.state == TaskState.INPUT_REQUIRED)
         earlier = batch.waiting_message(task) if free else None
         message = self.incoming.row(batch, task, now)
         start = (earlier or message) if free else None
         if start is not None:
-            batch.take(task, start, self.holder, lease_end())
-        return Accepted(task, message, message.attempt, start, task.last_seq)
+            batch.take(task, start, self.holder, clock.lease_end(batch.using))
+        return Accepted(task, message, message.attempt, start, task.last_seq, is_lost=is_lost and not free)
 
 
 class Voice:
@@ -311,7 +309,7 @@ class EndRun(Job[Accepted | None]):
         if message is None:
             batch.release(task)
             return None
-        batch.take(task, message, self.holder, lease_end())
+        batch.take(task, message, self.holder, clock.lease_end(batch.using))
         return Accepted(task, message, task.attempt, message, task.last_seq)
 
 
@@ -341,6 +339,13 @@ def visible(batch: Batch, task_id: str, agent: str, owner: str) -> Task:
     if task is None or task.agent != agent or task.owner != owner:
         raise TaskNotFoundError()
     return task
+
+
+def has_expired(batch: Batch, task: Task) -> bool:
+    """Return whether a task has a lease that has run out. The database is asked only when it looks like it."""
+    if task.lease_expires_at is None or task.lease_expires_at > clock.now(batch.using):
+        return False
+    return task.lease_expires_at <= clock.read(batch.using)
 
 
 def current(batch: Batch, task_id: str, attempt: int) -> Task:

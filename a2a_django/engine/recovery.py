@@ -8,30 +8,56 @@ the lost attempt has published stays; it cannot publish any more (fencing).
 
 from __future__ import annotations
 
+import asyncio
 import logging
-
-from django.utils import timezone
+import random
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
 
 from a2a_django.agents import registry
-from a2a_django.engine import database
+from a2a_django.engine import clock, database
 from a2a_django.engine.batch import Batch
-from a2a_django.engine.jobs import Accepted, Job, lease_end
+from a2a_django.engine.jobs import Accepted, Job, has_expired
 from a2a_django.engine.runner import Runner
-from a2a_django.models import Task
+from a2a_django.models import Message, Task
 from a2a_django.models.fields import uuid7
 from a2a_django.protocol import wire
 from a2a_django.protocol.states import TERMINAL, TaskState
 
 logger = logging.getLogger("a2a_django.engine")
 
-#: Tasks taken up in one go.
-AT_ONCE = 50
+#: Tasks taken up in one go, and how many are looked at for that.
+AT_ONCE: Final = 50
+LOOK_AT: Final = 500
 
-LOST_TEXT = "The process that worked on the task was lost."
+LOST_TEXT = "The process that worked on the task was lost, and the agent does not begin such work again."
+LOST_AGAIN_TEXT = "The process that worked on the task was lost, {tries} times in a row."
+NO_AGENT_TEXT = "The process that worked on the task was lost, and the agent is no longer here to go on."
 
 
-class RecoverTask(Job[Accepted | None]):
-    """Decide about a task whose lease has run out. The answer is the message to run again, if there is one."""
+class Outcome(StrEnum):
+    """What has become of a task that had lost its process."""
+
+    RUN = "is run again"
+    FAILED = "has failed"
+    RELEASED = "waits for its sender, as before"
+    NEXT = "goes on with the message that waited"
+    #: Somebody was faster, or the run is alive after all.
+    SPARED = "is in other hands"
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What was decided about a task; ``accepted``: what the caller has to run now, the ``tries``-th time."""
+
+    outcome: Outcome
+    accepted: Accepted | None = None
+    tries: int = 0
+
+
+class RecoverTask(Job[Recovered]):
+    """Decide about a task whose lease has run out. ``max_attempts`` 0: there is no such agent any more."""
 
     def __init__(self, task_id: str, holder: str, max_attempts: int) -> None:
         super().__init__()
@@ -39,44 +65,71 @@ class RecoverTask(Job[Accepted | None]):
         self.holder = holder
         self.max_attempts = max_attempts
 
-    def apply(self, batch: Batch) -> Accepted | None:
+    def apply(self, batch: Batch) -> Recovered:
         task = batch.task(self.task_id)
-        if task is None or task.state in TERMINAL or not task.lease_holder:
-            return None
-        if task.lease_expires_at is None or task.lease_expires_at > timezone.now():
-            return None  # somebody was faster, or the run is alive after all
+        if task is None or task.state in TERMINAL or not has_expired(batch, task):
+            return Recovered(Outcome.SPARED)
         if task.state == TaskState.INPUT_REQUIRED:
             message = batch.waiting_message(task)
-        else:
-            message = batch.message_of(task, task.attempt)
-            if message is None or message.tries >= self.max_attempts:
-                said = wire.message(
-                    message_id=uuid7(), context_id=task.context_id, task_id=task.pk, parts=[{"text": LOST_TEXT}]
-                )
-                batch.move(task, TaskState.FAILED.value, wire.now(), wire.text_of(said))
-                return None
-        if message is None:
-            batch.release(task)
-            return None
-        batch.take(task, message, self.holder, lease_end())
-        return Accepted(task, message, task.attempt, message, task.last_seq)
+            if message is None:
+                batch.release(task)
+                return Recovered(Outcome.RELEASED)
+            if self.max_attempts:
+                return self._take(batch, task, message, Outcome.NEXT)
+        message = batch.message_of(task, task.attempt)
+        if message is None or message.tries >= self.max_attempts:
+            fail(batch, task, self._why(message))
+            return Recovered(Outcome.FAILED)
+        return self._take(batch, task, message, Outcome.RUN)
+
+    def _take(self, batch: Batch, task: Task, message: Message, outcome: Outcome) -> Recovered:
+        batch.take(task, message, self.holder, clock.lease_end(batch.using))
+        accepted = Accepted(task, message, task.attempt, message, task.last_seq)
+        return Recovered(outcome, accepted, message.tries)
+
+    def _why(self, message: Message | None) -> str:
+        if not self.max_attempts:
+            return NO_AGENT_TEXT
+        if message is not None and message.tries > 1:
+            return LOST_AGAIN_TEXT.format(tries=message.tries)
+        return LOST_TEXT
+
+
+def fail(batch: Batch, task: Task, text: str) -> None:
+    """End a task as FAILED, with a sentence for its readers."""
+    said = wire.message(message_id=uuid7(), context_id=task.context_id, task_id=task.pk, parts=[{"text": text}])
+    batch.move(task, TaskState.FAILED.value, wire.now(), wire.text_of(said))
 
 
 async def recover(runner: Runner) -> bool:
     """Take up tasks whose leases have run out; runs begin on the running loop. Returns whether any task has a lease,
-    so that somebody has to look again."""
-    expired, leased = await database.read(_expired)
-    for task_id, slug in expired:
-        agent = registry.get(slug)
-        job = RecoverTask(task_id, runner.journal.holder, agent.max_attempts if agent else 0)
-        accepted = await runner.journal.submit(job)
-        logger.warning("Task %s had lost its process: %s", task_id, "run again" if accepted else "ended or released")
-        if accepted is not None and accepted.start is not None and agent is not None:
-            await runner.follow(agent, accepted.start)
-    return leased
+    so that somebody has to look again soon.
+
+    Processes that do this at the same moment share the tasks: each takes some at random, no more than it may run, and
+    those that another one has under lock are passed over.
+    """
+    while True:
+        expired, leased = await database.read(_expired)
+        some = random.sample(expired, min(len(expired), AT_ONCE, runner.free()))
+        await asyncio.gather(*(_recover(runner, task_id, slug) for task_id, slug in some))
+        if len(expired) <= AT_ONCE or not some:
+            return leased
+
+
+async def _recover(runner: Runner, task_id: str, slug: str) -> None:
+    agent = registry.get(slug)
+    done = await runner.journal.submit(RecoverTask(task_id, runner.journal.holder, agent.max_attempts if agent else 0))
+    if done.outcome is Outcome.SPARED:
+        logger.info("Task %s had lost its process and %s", task_id, done.outcome.value)
+        return
+    tries = f", try {done.tries}" if done.outcome is Outcome.RUN else ""
+    logger.warning("Task %s had lost its process and %s%s", task_id, done.outcome.value, tries)
+    if agent is not None and done.accepted is not None and done.accepted.start is not None:
+        await runner.follow(agent, done.accepted.start)
 
 
 def _expired() -> tuple[list[tuple[str, str]], bool]:
-    leased = Task.objects.using(database.alias()).filter(lease_expires_at__isnull=False)
-    expired = leased.filter(lease_expires_at__lt=timezone.now()).order_by("lease_expires_at")
-    return list(expired.values_list("pk", "agent")[:AT_ONCE]), leased.exists()
+    using = database.alias()
+    leased = Task.objects.using(using).filter(lease_expires_at__isnull=False)
+    expired = leased.filter(lease_expires_at__lte=clock.read(using)).order_by("lease_expires_at")
+    return list(expired.values_list("pk", "agent")[:LOOK_AT]), leased.exists()

@@ -19,8 +19,8 @@ from django.db import DatabaseError, InterfaceError
 
 from a2a_django.agents import Agent
 from a2a_django.conf import a2a_settings
-from a2a_django.engine import database, history
-from a2a_django.engine.jobs import Accepted, Cancelled, CancelTask, MakeTask, lease_end
+from a2a_django.engine import clock, database, history
+from a2a_django.engine.jobs import Accepted, Cancelled, CancelTask, MakeTask
 from a2a_django.engine.journal import Journal
 from a2a_django.engine.quotas import Quota
 from a2a_django.engine.run import Run, call_cancel_hook
@@ -76,6 +76,10 @@ class Runner:
             yield give_back
         finally:
             give_back()
+
+    def free(self) -> int:
+        """Return how many more runs this process may have."""
+        return max(0, a2a_settings.MAX_RUNS - len(self._runs) - self._coming)
 
     def start(self, run: Run) -> Run:
         """Begin a run."""
@@ -267,10 +271,12 @@ def renew(attempts: dict[str, int], holder: str) -> list[str]:
     """Renew leases; the tasks that are no longer run by their attempt are returned."""
     lost = []
     ids = list(attempts)
+    using = database.alias()
+    clock.read(using)
     for start in range(0, len(ids), 500):
         some = ids[start : start + 500]
-        rows = Task.objects.using(database.alias()).filter(pk__in=some, lease_holder=holder)
-        rows.update(lease_expires_at=lease_end())
+        rows = Task.objects.using(using).filter(pk__in=some, lease_holder=holder)
+        rows.update(lease_expires_at=clock.lease_end(using))
         held = dict(rows.values_list("pk", "attempt"))
         lost += [pk for pk in some if held.get(pk) != attempts[pk]]
     return lost

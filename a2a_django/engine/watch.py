@@ -8,7 +8,8 @@ The rows are the truth; this only says when to look at them. Two things say so:
   with one at long ones, because bells can be lost; at short ones again while they are (the layer fails, or a look
   finds what no bell has told). It asks for all tasks in one query, and only while there are readers or runs.
 
-Beside it, tasks that have lost their process are looked for, as long as anybody is at work in any process.
+Beside it, tasks that have lost their process are looked for: often while anybody is at work in any process, and now
+and then as long as this one lives, because nobody tells when a process dies.
 
 All of it lives on the process's background loop, so that a slow Redis does not slow down a server's loop.
 """
@@ -19,6 +20,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 from channels.layers import InMemoryChannelLayer, get_channel_layer
@@ -46,7 +48,9 @@ LINGER_SECONDS = 30.0
 DEAF_SECONDS = 30.0
 RETRY_SECONDS = 1.0
 SEND_SECONDS = 5.0
-MIN_RECOVER_SECONDS = 0.5
+#: Seconds between two looks for lost tasks at least, and at most while anybody is at work.
+MIN_LOOK_SECONDS = 0.2
+MAX_LOOK_SECONDS = 2.0
 
 #: Where a task stands: id, state, attempt, running, last event, messages.
 Bell = tuple[str, str, int, bool, int, int]
@@ -73,6 +77,8 @@ class Watch:
         self._layer = _layer()
         self._lock = threading.Lock()
         self._task: asyncio.Task[None] | None = None
+        self._looking: asyncio.Task[None] | None = None
+        self._look_now = asyncio.Event()
         self._outgoing: dict[str, Bell] = {}
         self._ringing = False
         self._leased = False
@@ -138,14 +144,24 @@ class Watch:
         bridge.spawn(self._begin)
 
     async def _begin(self) -> None:
+        loop = asyncio.get_running_loop()
         with self._lock:
-            if self._task is not None and not self._task.done():
-                return
-            self._task = asyncio.get_running_loop().create_task(self._watch())
+            if self._task is None or self._task.done():
+                self._task = loop.create_task(self._watch())
+            if self._looking is None or self._looking.done():
+                self._looking = loop.create_task(self._look_for_lost())
+
+    def look(self) -> None:
+        """There is a task that has lost its process: do not wait for the next look. From any thread."""
+
+        async def now() -> None:
+            self._look_now.set()
+
+        bridge.spawn(now)
 
     async def _watch(self) -> None:
         loop = asyncio.get_running_loop()
-        beside = [loop.create_task(self._look_for_lost())]
+        beside = []
         if self._layer is not None:
             beside.append(loop.create_task(self._listen()))
         try:
@@ -199,7 +215,10 @@ class Watch:
                 self._leased = await self._recover()
             except Exception:
                 logger.warning("Could not look for tasks that have lost their process", exc_info=True)
-            await asyncio.sleep(max(MIN_RECOVER_SECONDS, a2a_settings.LEASE_SECONDS / 3))
+            pause = max(MIN_LOOK_SECONDS, a2a_settings.LEASE_SECONDS / 3)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._look_now.wait(), min(pause, MAX_LOOK_SECONDS) if self._leased else pause)
+            self._look_now.clear()
 
     async def _listen(self) -> None:
         """Take the bells of other processes, whatever happens to the layer."""
@@ -248,9 +267,11 @@ class Watch:
     def stop(self) -> None:
         """End the watch."""
         with self._lock:
-            task, self._task = self._task, None
-        if task is not None:
-            task.get_loop().call_soon_threadsafe(task.cancel)
+            tasks = [task for task in (self._task, self._looking) if task is not None]
+            self._task = self._looking = None
+        for task in tasks:
+            if not task.get_loop().is_closed():
+                task.get_loop().call_soon_threadsafe(task.cancel)
 
 
 def _layer() -> Any:

@@ -82,9 +82,8 @@ class Task(models.Model):
             models.Index(fields=["agent", "owner", "-status_timestamp", "-id"], name="a2a_task_owner"),
             models.Index(fields=["agent", "owner", "context_key", "-status_timestamp", "-id"], name="a2a_task_context"),
             models.Index(fields=["agent", "owner", "state", "-status_timestamp", "-id"], name="a2a_task_state"),
-            models.Index(
-                fields=["lease_expires_at"], name="a2a_task_lease", condition=models.Q(lease_expires_at__isnull=False)
-            ),
+            # Not only of tasks with a lease: MySQL has no such indexes, and this one is asked all the time.
+            models.Index(fields=["lease_expires_at"], name="a2a_task_lease"),
         ]
         constraints = [
             models.CheckConstraint(condition=models.Q(state__in=TaskState.values), name="a2a_task_state_known"),

@@ -227,6 +227,8 @@ async def _go_on(call: CallContext, job: AcceptMessage, reader: Reader, history_
     to run."""
     here = engine.get()
     accepted = await here.journal.submit(job)
+    if accepted.is_lost:
+        here.watch.look()
     message = accepted.start or accepted.message
     is_mine = message.position == accepted.message.position
     if accepted.start is None:

@@ -360,6 +360,7 @@ def test_a_run_that_was_released_is_fenced(writer: Journal) -> None:
 
 def test_a_lease_that_ran_out_is_taken_over_and_the_old_run_fenced(writer: Journal) -> None:
     task = create(writer).task
+    writer.write(says(task, status(task, "INPUT_REQUIRED", "?")))
     Task.objects.filter(pk=task.pk).update(lease_expires_at="2020-01-01T00:00:00Z")
     with journal() as (other, _):
         accepted = other.write(follow_up(other, task))
@@ -367,6 +368,15 @@ def test_a_lease_that_ran_out_is_taken_over_and_the_old_run_fenced(writer: Journ
         assert row(task.pk).lease_holder == other.holder
     with pytest.raises(Fenced):
         writer.write(says(task, status(task, "COMPLETED")))
+
+
+def test_a_message_does_not_pass_over_a_run_that_was_lost_at_work(writer: Journal) -> None:
+    task = create(writer).task
+    Task.objects.filter(pk=task.pk).update(lease_expires_at="2020-01-01T00:00:00Z")
+    with journal() as (other, _):
+        accepted = other.write(follow_up(other, task))
+        assert (accepted.attempt, accepted.start, accepted.is_lost) == (None, None, True)
+    assert row(task.pk).lease_holder == writer.holder
 
 
 # -- many writers

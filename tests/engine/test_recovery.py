@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import time
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from a2a_django import engine
 from a2a_django.agents import registry
-from a2a_django.engine import database
-from a2a_django.engine.recovery import LOST_TEXT, RecoverTask, recover
+from a2a_django.conf import a2a_settings
+from a2a_django.engine import clock, database, watch
+from a2a_django.engine.recovery import (
+    LOST_AGAIN_TEXT,
+    LOST_TEXT,
+    NO_AGENT_TEXT,
+    Outcome,
+    RecoverTask,
+    _recover,
+    recover,
+)
 from a2a_django.models import Message, Task
-from tests.engine.kit import WAIT, cancel, get, made_of, send
+from tests.engine.kit import WAIT, cancel, get, made_of, send, until
+from tests.engine.writing import journal
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -29,6 +41,13 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> Any:
         return agent
 
     return register
+
+
+@pytest.fixture(autouse=True)
+def looked_for_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nobody look for lost tasks but the test."""
+    monkeypatch.setattr(watch, "MIN_LOOK_SECONDS", 3600)
+    monkeypatch.setattr(watch, "MAX_LOOK_SECONDS", 3600)
 
 
 async def lose(task_id: str) -> None:
@@ -173,18 +192,18 @@ async def test_a_run_does_not_begin_when_it_is_over_before(
     task = await send(agent, "work", immediately=True)
     await settled(agent, task["id"], "TASK_STATE_WORKING")
     await lose(task["id"])
-    journal, runner = engine.get().journal, engine.get().runner
-    taken = await journal.submit(RecoverTask(task["id"], "somebody", 9))
-    assert taken is not None
-    assert taken.start is not None
+    here, runner = engine.get().journal, engine.get().runner
+    taken = await here.submit(RecoverTask(task["id"], "somebody", 9))
+    assert taken.accepted is not None
+    assert taken.accepted.start is not None
     if meanwhile == "cancelled":
         await cancel(agent, task["id"])
     elif meanwhile == "deleted":
         await database.run(lambda: Task.objects.get(pk=task["id"]).delete())
     else:
         await lose(task["id"])
-        assert await journal.submit(RecoverTask(task["id"], "another", 9)) is not None
-    await runner.follow(agent, taken.start)
+        assert (await here.submit(RecoverTask(task["id"], "another", 9))).outcome is Outcome.RUN
+    await runner.follow(agent, taken.accepted.start)
     assert task["id"] not in runner.attempts()
     assert runs == ["work"]
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
@@ -204,3 +223,113 @@ async def test_a_lease_that_is_kept_is_left_alone(registered: Any) -> None:
     await settled(agent, task["id"], "TASK_STATE_COMPLETED")
     assert await database.run(lambda: Message.objects.get(task_id=task["id"]).tries) == 1
     assert await recover(engine.get().runner) is False
+
+
+# -- who decides, and what is said of it
+
+
+async def at_work(agent: Any, text: str = "work") -> str:
+    """A task whose process has died at work."""
+    task = await send(agent, text, immediately=True)
+    await settled(agent, task["id"], "TASK_STATE_WORKING")
+    await lose(task["id"])
+    return str(task["id"])
+
+
+async def work(ctx: Any) -> None:
+    await ctx.working()
+    await asyncio.sleep(60)
+
+
+def told(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.message for record in caplog.records if "lost its process" in record.message]
+
+
+async def test_of_several_that_find_it_one_takes_it(registered: Any) -> None:
+    agent = registered(made_of(work, max_attempts=9))
+    tasks = [await at_work(agent) for _ in range(10)]
+    with journal() as (one, _), journal() as (two, _):
+        jobs = [other.submit(RecoverTask(pk, other.holder, 9)) for pk in tasks for other in (one, two)]
+        done = await asyncio.wait_for(asyncio.gather(*jobs), WAIT)
+    taken = [found.accepted for found in done if found.outcome is Outcome.RUN]
+    assert sorted(each.task.pk for each in taken if each is not None) == sorted(tasks)
+    assert [found.outcome for found in done].count(Outcome.SPARED) == len(tasks)
+
+
+async def test_the_log_tells_what_was_done(registered: Any, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "a2a_django.engine")
+    runner = engine.get().runner
+    agent = registered(made_of(work, max_attempts=2))
+    task_id = await at_work(agent)
+    await _recover(runner, task_id, agent.slug)
+    await _recover(runner, task_id, agent.slug)  # as a process that has found it, too, but later
+    await lose(task_id)
+    await _recover(runner, task_id, agent.slug)
+    start = f"Task {task_id} had lost its process and"
+    assert told(caplog) == [f"{start} is run again, try 2", f"{start} is in other hands", f"{start} has failed"]
+    levels = [record.levelname for record in caplog.records if "lost its process" in record.message]
+    assert levels == ["WARNING", "INFO", "WARNING"]
+
+
+async def test_its_end_says_what_happened(registered: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    runner = engine.get().runner
+    agent = registered(made_of(work, max_attempts=2))
+    task_id = await at_work(agent)
+    await recover(runner)
+    await lose(task_id)
+    await recover(runner)
+    task = await settled(agent, task_id, "TASK_STATE_FAILED")
+    assert task["status"]["message"]["parts"] == [{"text": LOST_AGAIN_TEXT.format(tries=2)}]
+    gone = await at_work(agent)
+    monkeypatch.setattr(registry, "_agents", {})
+    await recover(runner)
+    task = await settled(agent, gone, "TASK_STATE_FAILED")
+    assert task["status"]["message"]["parts"] == [{"text": NO_AGENT_TEXT}]
+
+
+async def test_a_follow_up_to_a_task_that_lost_its_process_has_it_looked_for(registered: Any) -> None:
+    runs = []
+
+    async def run(ctx: Any) -> None:
+        runs.append(ctx.text)
+        await ctx.working()
+        if len(runs) == 1:
+            await asyncio.sleep(60)
+        if ctx.text == "first":
+            await ctx.input_required("and then?")
+
+    agent = registered(made_of(run, max_attempts=2))
+    task_id = await at_work(agent, "first")
+    task = await send(agent, "second", task_id=task_id)
+    assert task["status"]["state"] == "TASK_STATE_COMPLETED"
+    assert runs == ["first", "first", "second"]
+
+
+async def test_a_process_takes_no_more_than_it_may_run(registered: Any, settings: Any) -> None:
+    runner = engine.get().runner
+    agent = registered(made_of(work, max_attempts=2))
+    tasks = [await at_work(agent) for _ in range(3)]
+    settings.A2A = {**settings.A2A, "MAX_RUNS": 2}
+    await recover(runner)
+    assert len(runner.attempts()) == 2
+    for pk in set(tasks) & set(runner.attempts()):
+        await cancel(agent, pk)
+    await until(lambda: not runner.attempts())
+    await recover(runner)
+    assert len(runner.attempts()) == 1
+
+
+async def test_a_lease_is_judged_by_the_clock_of_the_database(registered: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    if connection.vendor == "sqlite":
+        pytest.skip("SQLite has the clock of the process")
+    ahead = time.time() + 3600
+    monkeypatch.setattr(time, "time", lambda: ahead)  # this machine's clock goes wrong by an hour
+    monkeypatch.setattr(timezone, "now", lambda: dt.datetime.fromtimestamp(ahead, dt.UTC))
+    agent = registered(made_of(work))
+    task = await send(agent, immediately=True)
+    await settled(agent, task["id"], "TASK_STATE_WORKING")
+    await recover(engine.get().runner)
+    assert (await get(agent, task["id"]))["status"]["state"] == "TASK_STATE_WORKING"
+    given = await database.run(lambda: Task.objects.get(pk=task["id"]).lease_expires_at)
+    left = given - await database.run(clock.read, "default")
+    assert dt.timedelta(0) < left <= dt.timedelta(seconds=a2a_settings.LEASE_SECONDS)
