@@ -62,7 +62,8 @@ def route(path: tuple[str, ...]) -> rest.Route | None:
         case ("tasks", task_id, "pushNotificationConfigs"):
             verbs = {"POST": _CREATE, "GET": "ListTaskPushNotificationConfigs"}
             return rest.Route(verbs, {"parent": names.of_task(task_id)})
-        case ("tasks", task_id, "pushNotificationConfigs", config_id):
+        case ("tasks", task_id, "pushNotificationConfigs", *rest_of_id):  # clients do not encode the slashes in it
+            config_id = "/".join(rest_of_id)
             verbs = {"GET": "GetTaskPushNotificationConfig", "DELETE": "DeleteTaskPushNotificationConfig"}
             return rest.Route(verbs, {"name": names.of_config(task_id, config_id)})
     return None
