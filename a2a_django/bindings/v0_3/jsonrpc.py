@@ -28,6 +28,7 @@ from a2a_django.operations import OPERATIONS, CallContext, Operation
 from a2a_django.protocol.codec import dumps
 from a2a_django.protocol.errors import MethodNotFoundError
 from a2a_django.protocol.v0_3 import params
+from a2a_django.protocol.v0_3.chunks import json_chunk
 from a2a_django.protocol.v0_3.json_form import WRITER
 from a2a_django.protocol.versions import V0_3
 from a2a_django.protocol.wire import Wire
@@ -138,7 +139,7 @@ async def _call(
 
         def frames(events: sse.Events, place: sse.Place) -> sse.Frames:
             return sse.Frames(
-                OldEvents(events, _event, holds=holds),
+                OldEvents(events, _event, holds=holds, quick=json_chunk),
                 place,
                 error=partial(errors.rpc_text, request_id=request_id),
                 head=head,

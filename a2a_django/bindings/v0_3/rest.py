@@ -23,6 +23,7 @@ from a2a_django.operations import Operation
 from a2a_django.protocol.codec import dumps, parse_json
 from a2a_django.protocol.errors import InvalidParamsError, MethodNotFoundError
 from a2a_django.protocol.v0_3 import names
+from a2a_django.protocol.v0_3.chunks import proto_chunk
 from a2a_django.protocol.v0_3.proto_cards import card_for_rest
 from a2a_django.protocol.v0_3.protojson import CODEC
 from a2a_django.protocol.versions import V0_3
@@ -112,7 +113,7 @@ async def _call(
 
 
 def _frames(rpc: Rpc, events: sse.Events, place: sse.Place) -> sse.Frames:
-    return sse.Frames(rpc.events(events, _event), place, error=status_text)
+    return sse.Frames(rpc.events(events, _event, proto_chunk), place, error=status_text)
 
 
 def _event(response: Wire, final: bool) -> str:

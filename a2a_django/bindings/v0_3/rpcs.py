@@ -11,7 +11,7 @@ from a2a_django.bindings import sse
 from a2a_django.bindings.calls import text_of
 from a2a_django.bindings.v0_3 import cards
 from a2a_django.bindings.v0_3.operations import CHANGED, RESUBSCRIBE
-from a2a_django.bindings.v0_3.streams import OldEvents, T, WriteEvent
+from a2a_django.bindings.v0_3.streams import OldEvents, T, WriteEvent, WriteText
 from a2a_django.operations import OPERATIONS, CallContext, Operation
 from a2a_django.protocol.errors import InternalError
 from a2a_django.protocol.v0_3 import requests
@@ -37,9 +37,9 @@ class Rpc:
         """Return what an RPC that does not stream answers."""
         return self.write(json.loads(await text_of(self.operation, call, request)))
 
-    def events(self, events: sse.Events, write: WriteEvent[T]) -> OldEvents[T]:
+    def events(self, events: sse.Events, write: WriteEvent[T], quick: WriteText[T] | None = None) -> OldEvents[T]:
         """Return the events of the operation as those of this RPC."""
-        return OldEvents(events, write, holds=self.operation is not RESUBSCRIBE)
+        return OldEvents(events, write, holds=self.operation is not RESUBSCRIBE, quick=quick)
 
 
 def event(response: Wire, final: bool) -> Wire:

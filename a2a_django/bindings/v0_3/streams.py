@@ -27,6 +27,9 @@ HOLD_SECONDS: Final = 1.0
 #: Writes an event (a StreamResponse of 1.0); the flag says whether it is the last of its stream.
 WriteEvent = Callable[[Wire, bool], T]
 
+#: Writes an event from its text where that is easy, else returns None; never one that has a status (see ``chunks``).
+WriteText = Callable[[str], T | None]
+
 
 class OldEvents(Generic[T]):
     """The events of an operation in a form of 0.3, in lists of those that are ready now; close it as the operation's.
@@ -34,9 +37,12 @@ class OldEvents(Generic[T]):
     ``holds``: the stream may end when the run asks for input, as that of a message does.
     """
 
-    def __init__(self, events: sse.Events, write: WriteEvent[T], *, holds: bool) -> None:
+    def __init__(
+        self, events: sse.Events, write: WriteEvent[T], *, holds: bool, quick: WriteText[T] | None = None
+    ) -> None:
         self._events = events
         self._write = write
+        self._quick = quick or _never
         self._holds = holds
         #: What is kept back, and the operation's next events while it is.
         self._held: Wire | None = None
@@ -82,13 +88,22 @@ class OldEvents(Generic[T]):
         return pending.result()
 
     def _written(self, texts: list[str]) -> list[T]:
-        events: list[Wire] = [json.loads(text) for text in texts]
+        written: list[T] = []
         if self._held is not None:
-            events.insert(0, self._held)
+            written.append(self._written_one(self._held))
             self._held = None
-        if self._holds and texts and _state(events[-1]) == TaskState.INPUT_REQUIRED:
-            self._held = events.pop()
-        return [self._written_one(event) for event in events]
+        last = len(texts) - 1
+        for number, text in enumerate(texts):
+            done = self._quick(text)
+            if done is not None:
+                written.append(done)
+                continue
+            event: Wire = json.loads(text)
+            if self._holds and number == last and _state(event) == TaskState.INPUT_REQUIRED:
+                self._held = event
+            else:
+                written.append(self._written_one(event))
+        return written
 
     def _written_one(self, event: Wire) -> T:
         final = False
@@ -112,6 +127,10 @@ class OldEvents(Generic[T]):
                     pending.exception()  # looked at, so that the loop does not report it
         finally:
             await self._events.aclose()
+
+
+def _never(text: str) -> None:
+    return None
 
 
 def _state(event: Wire) -> str | None:

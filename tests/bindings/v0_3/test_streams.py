@@ -154,6 +154,13 @@ async def test_an_error_comes_after_what_was_kept_back() -> None:
         await anext(events)
 
 
+async def test_easy_events_are_written_from_their_text_and_in_order() -> None:
+    given = Given([CHUNK, status("INPUT_REQUIRED")], [CHUNK, status("WORKING"), CHUNK])
+    events = OldEvents(given, said, holds=True, quick=lambda text: ("quick", False) if "artifact" in text else None)
+    found = [event async for batch in events for event in batch]
+    assert [name for name, __ in found] == ["quick", f"{S} INPUT_REQUIRED", "quick", f"{S} WORKING", "quick"]
+
+
 async def test_who_leaves_ends_the_operation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "HOLD_SECONDS", 0.01)
     given, events = old([status("INPUT_REQUIRED")], "pause", [CHUNK])
