@@ -14,7 +14,7 @@ from typing import Any, Final
 from a2a_django import engine
 from a2a_django.access import keep_watch
 from a2a_django.bindings import errors, rest, sse
-from a2a_django.bindings.calls import Pairs, context, extension_headers, tenant_of, with_challenge
+from a2a_django.bindings.calls import Pairs, context, extension_headers, tenant_of, version_of, with_challenge
 from a2a_django.bindings.http import Answer, Exchange, StreamAnswer, query_pairs
 from a2a_django.engine import database, snapshots
 from a2a_django.engine.feed import Event, Reader
@@ -50,7 +50,8 @@ async def handle(exchange: Exchange) -> Answer | StreamAnswer:
 async def _open(exchange: Exchange) -> Answer | StreamAnswer:
     pairs = query_pairs(exchange.query)
     operation, tenant = OPERATIONS["SubscribeToTask"], tenant_of("", pairs, {})
-    call = await context(exchange, operation, binding=BINDING, version=versions.V0_3, tenant=tenant)
+    version = version_of(exchange, pairs, native=versions.V0_3)
+    call = await context(exchange, operation, binding=BINDING, version=version, tenant=tenant)
     require_streaming(call)
     place = sse.places.take(call.owner)
     try:

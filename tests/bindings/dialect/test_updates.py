@@ -162,6 +162,7 @@ async def test_a_question_keeps_the_stream_open(client: AsyncClient) -> None:
         ("taskId=a&id=b", 400, "INVALID_PARAMS"),
         ("taskId=nobody-has-this-id", 404, "TASK_NOT_FOUND"),
         ("taskId=a&tenant=nobody", 400, "INVALID_PARAMS"),
+        ("taskId=a&A2A-Version=1.0", 400, "VERSION_NOT_SUPPORTED"),
     ],
 )
 @pytest.mark.usefixtures("teller")

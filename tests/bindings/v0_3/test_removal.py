@@ -74,9 +74,10 @@ def site(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def answers(site: Path) -> dict[str, Any]:
+def answers(site: Path, script: str = SCRIPT) -> dict[str, Any]:
+    """Return what the script prints, run with the package in ``site``."""
     environment = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
-    command = [sys.executable, "-c", SCRIPT]
+    command = [sys.executable, "-c", script]
     environment["PYTHONPATH"] = str(site)
     done = subprocess.run(command, cwd=site, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
