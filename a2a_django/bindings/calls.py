@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import cast
+from typing import Final, cast
 
 from a2a_django import engine
 from a2a_django.access import challenge_for, check_agent, keep_watch, owner_at, permit, resolve_agent
@@ -18,6 +18,9 @@ from a2a_django.protocol.errors import InvalidParamsError, UnauthenticatedError
 from a2a_django.protocol.wire import Wire
 
 Pairs = list[tuple[str, str]]
+
+#: Digits of an event's number.
+MAX_NUMBER: Final = 10
 
 
 def version_of(exchange: Exchange, pairs: Pairs, native: str = versions.V1_0) -> str:
@@ -61,10 +64,12 @@ async def context(
     version: str,
     tenant: str,
     agent: Agent | None = None,
+    numbered: bool = False,
 ) -> CallContext:
     """Return the context of a call, after the checks that are the same for all operations.
 
-    ``agent`` is the one of the tenant where it is known already. Raises what ``resolve_agent`` and ``permit`` raise,
+    ``agent`` is the one of the tenant where it is known already, ``numbered`` says that the binding tells the numbers
+    of events, so that a caller may name one. Raises what ``resolve_agent`` and ``permit`` raise,
     and ``ExtensionSupportRequiredError``.
     """
     engine.get()  # the first call takes up what a process that died has left
@@ -88,7 +93,15 @@ async def context(
         base=exchange.base,
         traceparent=tracing.parse(exchange.headers.get(tracing.NAME, "")),
         identity=exchange.identity,
+        after=last_event(exchange) if numbered and operation.streaming else None,
     )
+
+
+def last_event(exchange: Exchange) -> int | None:
+    """Return the number in Last-Event-ID, None without one. What is no number of ours is ignored, as ids are texts
+    without a meaning to a client, who sends back what another server may have told."""
+    value = exchange.headers.get("last-event-id", "")
+    return int(value) if value.isascii() and value.isdigit() and len(value) <= MAX_NUMBER else None
 
 
 def asked_extensions(exchange: Exchange) -> tuple[str, ...]:

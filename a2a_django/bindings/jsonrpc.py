@@ -81,7 +81,7 @@ async def _call(exchange: Exchange, envelope: Any, request_id: str) -> Answer | 
         raise MethodNotFoundError()
     request = codec.decode(operation.request, params)
     tenant = tenant_of("", pairs, request)
-    call = await context(exchange, operation, binding=BINDING, version=version, tenant=tenant)
+    call = await context(exchange, operation, binding=BINDING, version=version, tenant=tenant, numbered=True)
     head = f'{{"jsonrpc":"2.0","id":{request_id},"result":'
     if operation.streaming:
         frames = await open_stream(

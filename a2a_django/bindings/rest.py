@@ -150,7 +150,9 @@ async def _call(
     else:
         request = codec.decode_query(operation.request, [*pairs, *fields.items()])
     effective = tenant_of(tenant, pairs, request)
-    call = await context(exchange, operation, binding=BINDING, version=version, tenant=effective, agent=agent)
+    call = await context(
+        exchange, operation, binding=BINDING, version=version, tenant=effective, agent=agent, numbered=True
+    )
     if operation.streaming:
         frames = await open_stream(operation, call, request, partial(sse.Frames, error=errors.status_text))
         return StreamAnswer(sse.HEADERS | extension_headers(call), frames)

@@ -1,8 +1,8 @@
 """Event streams: frames, keep-alive, limits (R-164, R-190, D-06).
 
-Invariants: one event is one ``data:`` line of compact ASCII JSON; what is ready at the same time leaves as one chunk;
-the producer is never cancelled to write a keep-alive comment; whatever happens to the carrier, the producer is closed
-and the stream's place is given back exactly once.
+Invariants: one event is one ``data:`` line of compact ASCII JSON, behind an ``id:`` line with its number where it has
+one; what is ready at the same time leaves as one chunk; the producer is never cancelled to write a keep-alive comment;
+whatever happens to the carrier, the producer is closed and the stream's place is given back exactly once.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Final, Protocol
 
 from a2a_django.bindings.errors import as_a2a
@@ -33,7 +33,11 @@ HEADERS: Final = {
 
 
 class Events(Protocol):
-    """What an operation gives: lists of events (JSON texts) that are ready now."""
+    """What an operation gives: lists of events (JSON texts) that are ready now; and the numbers of those that it gave
+    last, none where events have no numbers."""
+
+    @property
+    def numbers(self) -> Sequence[int]: ...
 
     def __aiter__(self) -> AsyncIterator[list[str]]: ...
 
@@ -181,8 +185,12 @@ class Frames:
         return f"event: error\ndata: {self._error(as_a2a(error))}\n\n".encode("ascii")
 
     def _frame(self, texts: list[str]) -> bytes:
-        between = self._ending + self._opening
-        return f"{self._opening}{between.join(texts)}{self._ending}".encode("ascii")
+        opening, ending = self._opening, self._ending
+        if numbers := self._events.numbers:
+            whole = "".join(f"id: {n}\n{opening}{text}{ending}" for n, text in zip(numbers, texts, strict=True))
+        else:
+            whole = f"{opening}{(ending + opening).join(texts)}{ending}"
+        return whole.encode("ascii")
 
     async def aclose(self) -> None:
         """End the stream: stop waiting for the producer, close it, give the place back."""

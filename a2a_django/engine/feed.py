@@ -57,10 +57,14 @@ class Reader:
         self.message_count = 0
         self._gone = False
 
-    def start(self, seq: int, *, attempt: int, running: bool, behind: bool = False) -> None:
-        """Deliver what comes after event ``seq``; ``behind``: there may be such events already."""
-        self.seq = seq
-        self._behind = self._behind or behind
+    def start(self, seq: int, *, attempt: int, running: bool, behind: bool = False, after: int | None = None) -> None:
+        """Deliver what comes after event ``seq``; ``behind``: there may be such events already.
+
+        With ``after``, an event before ``seq``, deliver what comes after that one: a caller who was here before has
+        the events up to there.
+        """
+        self.seq = seq if after is None else after
+        self._behind = self._behind or behind or self.seq < seq
         if self.place < (seq, attempt, not running):
             self.known_seq, self.attempt, self.running = seq, attempt, running
 

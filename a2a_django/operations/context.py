@@ -27,6 +27,8 @@ class CallContext:
     traceparent: str = ""
     #: What the caller's rights rest on, for calls that last.
     identity: Identity | None = None
+    #: The number of the last event that the caller has of a stream that was cut off, None without.
+    after: int | None = None
 
     def activated(self) -> tuple[str, ...]:
         """Return the extensions that were asked for and that the agent offers (R-229, D-11)."""

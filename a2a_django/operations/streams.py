@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from a2a_django.engine.feed import Reader
 from a2a_django.operations.turns import Turn
 from a2a_django.protocol.states import TERMINAL
@@ -13,11 +15,17 @@ class EventStream:
     Without a ``reader`` it is one text and the end. With a ``turn`` it also ends when that message's run has asked for
     input and returned; otherwise only when the task ends (R-044 to R-046, R-065, R-066, D-05). Close it when the caller
     leaves; the task does not notice (R-130).
+
+    ``numbers`` are those of the events returned last, in step with their texts: who has seen number n has everything
+    up to the task's event n. The first text, a Task, bears the number from which the stream goes on; a bare Message
+    has none.
     """
 
     def __init__(self, first: str, reader: Reader | None, turn: Turn | None = None, *, over: bool = False) -> None:
         self._first: str | None = first
+        self.numbers: Sequence[int] = ()
         self._reader = reader
+        self._from = -1 if reader is None else reader.seq
         self._turn = turn
         self._over = over or reader is None
         self._error: Exception | None = None
@@ -35,12 +43,14 @@ class EventStream:
         self._check()
         if self._first is not None:
             first, self._first = self._first, None
+            self.numbers = () if self._reader is None else (self._from,)
             return [first]
         reader, turn = self._reader, self._turn
         while not self._over and reader is not None:
             if turn is not None and turn.is_parked(reader):
                 break
             texts: list[str] = []
+            numbers: list[int] = []
             events = await reader.next()
             self._check()
             for event in events:
@@ -48,6 +58,7 @@ class EventStream:
                     self._over = True
                     break
                 texts.append(event[1])
+                numbers.append(event[0])
                 if event[2] in TERMINAL:
                     self._over = True
                     break
@@ -55,6 +66,7 @@ class EventStream:
                     await turn.see(event)
             self._over = self._over or reader.exhausted or (turn is not None and turn.is_parked(reader))
             if texts:
+                self.numbers = numbers
                 return texts
         await self.aclose()
         raise StopAsyncIteration

@@ -70,25 +70,39 @@ async def cancel_task(call: CallContext, request: Wire) -> str:
 async def subscribe_to_task(call: CallContext, request: Wire) -> EventStream:
     """Return the task as it is and everything that happens from then on, until it ends (R-065 to R-068).
 
+    A caller who says which event was the last one gets the task without history and artifacts, and then what came
+    after that event. A number that the task has not reached is none of this task: it is as if nothing had been said,
+    for the whole task makes good whatever the caller has missed.
+
     Raises ``TaskNotFoundError``, and ``UnsupportedOperationError`` for a task that has ended and where there is no
     streaming.
     """
     require_streaming(call)
     reader = engine.get().feed.reader(request["id"])
+    after = call.after
     try:
-        snapshot = await _snapshot(call, request["id"])
+        snapshot = await _snapshot(call, request["id"], whole=after is None)
+        if after is not None and after > snapshot.seq:
+            after, snapshot = None, await _snapshot(call, request["id"])
         if snapshot.state in TERMINAL:
             raise UnsupportedOperationError("The task has ended")
     except BaseException:
         reader.close()
         raise
-    reader.start(snapshot.seq, attempt=snapshot.attempt, running=snapshot.running)
+    reader.start(snapshot.seq, attempt=snapshot.attempt, running=snapshot.running, after=after)
     return EventStream(f'{{"task":{snapshot.text}}}', reader)
 
 
-async def _snapshot(call: CallContext, task_id: str, history_length: int | None = None) -> snapshots.Snapshot:
+async def _snapshot(
+    call: CallContext, task_id: str, history_length: int | None = None, *, whole: bool = True
+) -> snapshots.Snapshot:
     found = await database.read(
-        snapshots.read, task_id, agent=call.agent.slug, owner=call.owner, history_length=history_length
+        snapshots.read,
+        task_id,
+        agent=call.agent.slug,
+        owner=call.owner,
+        history_length=history_length if whole else 0,
+        artifacts=whole,
     )
     if found is None:
         raise TaskNotFoundError()

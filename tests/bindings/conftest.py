@@ -99,4 +99,14 @@ async def events(response: Any) -> list[dict[str, Any]]:
     """The events of a stream, read to its end."""
     assert response.headers["Content-Type"] == "text/event-stream"
     text = b"".join([chunk async for chunk in response.streaming_content]).decode("ascii")
-    return [json.loads(block.removeprefix("data: ")) for block in text.split("\n\n") if block.startswith("data: ")]
+    return [event for _, event in numbered(text)]
+
+
+def numbered(text: str) -> list[tuple[int | None, dict[str, Any]]]:
+    """The events in the text of a stream with their numbers; comments and errors left out."""
+    found = []
+    for block in text.split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in block.split("\n") if line[:1] != ":" and ": " in line)
+        if "data" in fields and "event" not in fields:
+            found.append((int(fields["id"]) if "id" in fields else None, json.loads(fields["data"])))
+    return found

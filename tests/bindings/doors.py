@@ -114,7 +114,7 @@ class Door:
         found = Outcome(status, extensions=headers.get("a2a-extensions", ""))
         if headers.get("content-type") == "text/event-stream":
             block = (await call.chunk()).decode("ascii")
-            body = json.loads(block.split("\n\n")[0].removeprefix("data: "))
+            body = json.loads(block.split("\n\n")[0].partition("data: ")[2])
             found.value, found.stream = body.get("result", body), call
             return found
         content = await call.body()

@@ -324,7 +324,7 @@ async def test_subscribe_with_both_verbs(client: AsyncClient, verb: str, raw: by
     response = await rest(client, verb, f"/tasks/{task_id}:subscribe", raw=raw)
     assert response.status_code == 200
     content = aiter(response.streaming_content)
-    assert json.loads((await anext(content)).removeprefix(b"data: "))["task"]["id"] == task_id
+    assert json.loads((await anext(content)).partition(b"data: ")[2])["task"]["id"] == task_id
     answered = await rest(client, "POST", "/message:send", {"message": message("blue", taskId=task_id)})
     assert json.loads(answered.content)["task"]["status"]["state"] == "TASK_STATE_COMPLETED"
     rest_of_it = b"".join([chunk async for chunk in content])

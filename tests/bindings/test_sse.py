@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import gc
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 
 import pytest
 from pytest_django import Settings
@@ -23,6 +23,7 @@ class Producer:
         self.queue: asyncio.Queue[list[str] | Exception | None] = asyncio.Queue()
         for item in items:
             self.queue.put_nowait(item)
+        self.numbers: Sequence[int] = ()
         self.closed = 0
         self.was_closed = asyncio.Event()
         self.cancelled = 0
@@ -66,6 +67,13 @@ async def test_events_that_are_ready_together_leave_as_one_chunk() -> None:
         b'data: {"id":1,"result":{"c":3}}\n\n',
     ]
     assert producer.closed == 1
+
+
+async def test_events_with_numbers_bear_them_as_ids() -> None:
+    producer = Producer(['{"a":1}', '{"b":2}'], None)
+    producer.numbers = (7, 8)
+    chunks = [chunk async for chunk in frames_of(producer, head="<", tail=">")]
+    assert chunks == [b'id: 7\ndata: <{"a":1}>\n\nid: 8\ndata: <{"b":2}>\n\n']
 
 
 async def test_an_empty_list_is_no_frame() -> None:

@@ -168,7 +168,7 @@ async def test_gzip_leaves_streams_alone(
     body = envelope("SendStreamingMessage", {"message": message("hi " * 1000)}).encode()
     async with AsgiCall(carrier.application(), "POST", "/a2a/", body=body, headers=sent) as call:
         assert (await call.head())[1]["content-encoding"] == "identity"
-        assert (await call.body()).startswith(b"data: {")
+        assert (await call.body()).startswith(b"id: 0\ndata: {")
 
 
 @pytest.mark.usefixtures("patient")

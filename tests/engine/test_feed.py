@@ -41,12 +41,12 @@ async def write(task: Task, *texts: str, end: bool = False, writer: Journal | No
         await database.run(writer.write, says(task, status(task, "COMPLETED")))
 
 
-async def opened(task: Task) -> Reader:
-    """A subscription from what the task is now, made as the operations make it."""
+async def opened(task: Task, after: int | None = None) -> Reader:
+    """A subscription from what the task is now, or from event ``after`` on, made as the operations make it."""
     reader = engine.get().feed.reader(task.pk)
     found = await database.run(snapshots.read, task.pk, agent=task.agent, owner=task.owner)
     assert found is not None
-    reader.start(found.seq, attempt=found.attempt, running=found.running)
+    reader.start(found.seq, attempt=found.attempt, running=found.running, after=after)
     return reader
 
 
@@ -83,6 +83,37 @@ async def test_subscriptions_opened_while_events_are_committed_miss_and_repeat_n
     for reader, seq in opened_at:
         if seq < 41:
             assert await read_up(reader) == list(range(seq + 1, 42))
+
+
+async def test_a_subscription_goes_on_after_any_event_at_any_moment(task: Task) -> None:
+    readers = []
+    for i in range(8):
+        await write(task, str(i))
+        readers += [(after, await opened(task, after)) for after in range(i + 2)]
+    await write(task, end=True)
+    for after, reader in readers:
+        assert await read_up(reader) == list(range(after + 1, 10))
+
+
+async def test_subscriptions_resumed_while_events_are_committed_miss_and_repeat_nothing(
+    task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed, "PAGE", 3)
+    found: list[list[int]] = []
+
+    async def resume_all_the_time() -> None:
+        """One caller after the other reads a little, is cut off and comes again with the last number."""
+        numbers: list[int] = []
+        while not numbers or numbers[-1] < 41:
+            reader = await opened(task, numbers[-1] if numbers else 0)
+            async with asyncio.timeout(WAIT):
+                numbers += [event[0] for event in await reader.next()]
+            reader.close()
+        found.append(numbers)
+
+    writing = asyncio.create_task(write(task, *map(str, range(40)), end=True))
+    await asyncio.gather(writing, *(resume_all_the_time() for _ in range(4)))
+    assert found == [list(range(1, 42))] * 4
 
 
 async def test_a_reader_that_leaves_does_not_disturb_the_others(task: Task) -> None:

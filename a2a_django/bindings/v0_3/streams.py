@@ -33,9 +33,12 @@ WriteText = Callable[[str], T | None]
 
 class OldEvents(Generic[T]):
     """The events of an operation in a form of 0.3, in lists of those that are ready now; close it as the operation's.
+    They have no numbers: some are kept back, or told once more.
 
     ``holds``: the stream may end when the run asks for input, as that of a message does.
     """
+
+    numbers: tuple[int, ...] = ()
 
     def __init__(
         self, events: sse.Events, write: WriteEvent[T], *, holds: bool, quick: WriteText[T] | None = None
