@@ -107,6 +107,9 @@ class TaskUpdates:
     """The events of one task as they go into the stream, in lists of those that are ready now; the first is the task as
     it is. Ends with the task, and stays through every question."""
 
+    #: They bring their ids themselves.
+    numbers: tuple[int, ...] = ()
+
     def __init__(self, reader: Reader, task: Wire, seq: int, *, first: bool, over: bool) -> None:
         self._reader: Reader | None = reader
         self._named = {"taskId": task["id"], "contextId": task.get("contextId", "")}
