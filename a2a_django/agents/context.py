@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from a2a_django.agents import content
 from a2a_django.protocol import codec
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from a2a_django.protocol.v1 import a2a_pb2
 
 
+#: Characters of JSON that a run may keep for the next one; it is a place to go on from, not a store.
+MAX_CHECKPOINT: Final = 1_048_576
+
+
 class RunHandle(Protocol):
     """The engine's side of a run; see ``a2a_django.engine.run``."""
 
@@ -34,10 +38,14 @@ class RunHandle(Protocol):
     references: Sequence[Task]
     user: Any
     tenant: str
+    tries: int
+    checkpoint_text: str | None
     stopped: bool
 
     async def publish(self, changes: Sequence[StatusChange | ArtifactChunk]) -> None: ...
     def publish_blocking(self, changes: Sequence[StatusChange | ArtifactChunk]) -> None: ...
+    async def checkpoint(self, text: str) -> None: ...
+    def checkpoint_blocking(self, text: str) -> None: ...
     def reply(self, message: Wire) -> None: ...
     async def conversation(self) -> list[str]: ...
     def conversation_blocking(self) -> list[str]: ...
@@ -134,6 +142,17 @@ class BaseContext:
         return self._handle.references
 
     @property
+    def attempt(self) -> int:
+        """Which run of this message it is: 1, and more after the process of an earlier one was lost."""
+        return self._handle.tries
+
+    @property
+    def checkpoint_data(self) -> Any:
+        """What an earlier run of this message has left with ``checkpoint``, None when there is nothing."""
+        text = self._handle.checkpoint_text
+        return None if text is None else json.loads(text)
+
+    @property
     def cancelled(self) -> bool:
         """Whether the task was cancelled or has otherwise been taken from this run."""
         return self._handle.stopped
@@ -224,6 +243,14 @@ class TaskContext(BaseContext):
         """Publish a StreamResponse, or one of its members, as protobuf or ProtoJSON dict (D-33)."""
         await self._handle.publish(self._event(event))
 
+    async def checkpoint(self, data: Any) -> None:
+        """Keep how far the run has come, for the one that goes on after a loss; replaces what was kept before.
+
+        ``data`` is what JSON can say, at most ``MAX_CHECKPOINT`` characters of it. It and everything said before is
+        committed when this returns. Raises ``TypeError`` and ``ValueError`` for other data.
+        """
+        await self._handle.checkpoint(_json_of(data))
+
     async def conversation(self) -> list[a2a_pb2.Message]:
         """Return all earlier messages of the context that belong to the caller, of all its tasks, oldest first."""
         return _messages(await self._handle.conversation())
@@ -290,9 +317,24 @@ class SyncTaskContext(BaseContext):
         """Publish a StreamResponse, or one of its members, as protobuf or ProtoJSON dict (D-33)."""
         self._handle.publish_blocking(self._event(event))
 
+    def checkpoint(self, data: Any) -> None:
+        """Keep how far the run has come, for the one that goes on after a loss; replaces what was kept before.
+
+        ``data`` is what JSON can say, at most ``MAX_CHECKPOINT`` characters of it. Raises ``TypeError`` and
+        ``ValueError`` for other data.
+        """
+        self._handle.checkpoint_blocking(_json_of(data))
+
     def conversation(self) -> list[a2a_pb2.Message]:
         """Return all earlier messages of the context that belong to the caller, of all its tasks, oldest first."""
         return _messages(self._handle.conversation_blocking())
+
+
+def _json_of(data: Any) -> str:
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    if len(text) > MAX_CHECKPOINT:
+        raise ValueError(f"A checkpoint has at most {MAX_CHECKPOINT} characters of JSON, not {len(text)}")
+    return text
 
 
 def _messages(texts: Sequence[str]) -> list[a2a_pb2.Message]:

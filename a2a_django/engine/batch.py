@@ -16,7 +16,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-from django.db import connections, transaction
+from django.db import connections, models, transaction
 
 from a2a_django.engine.outbox import Outbox
 from a2a_django.engine.statements import add_to_tally, insert, lock
@@ -77,6 +77,8 @@ class Batch:
         self.dirty: dict[str, Task] = {}
         self.messages: list[Message] = []
         self.taken: list[Message] = []
+        #: What runs keep for the next attempt at their message, by task and attempt.
+        self.checkpoints: dict[tuple[str, int], str] = {}
         self.artifacts: dict[tuple[str, str], Artifact] = {}
         self.new_artifacts: list[Artifact] = []
         self.changed_artifacts: dict[tuple[str, str], Artifact] = {}
@@ -170,8 +172,11 @@ class Batch:
 
     def message_of(self, task: Task, attempt: int) -> Message | None:
         """Return the user's message that a run has taken."""
-        rows = Message.objects.using(self.using).filter(task_id=task.pk, attempt=attempt, role="ROLE_USER")
-        return rows.order_by("-position").first()
+        return self._worked_on(task.pk, attempt).order_by("-position").first()
+
+    def _worked_on(self, task_id: str, attempt: int) -> models.QuerySet[Message]:
+        """The user's message that a run has taken; not what the agent said in it."""
+        return Message.objects.using(self.using).filter(task_id=task_id, attempt=attempt, role="ROLE_USER")
 
     def take(self, task: Task, message: Message, holder: str, expires: dt.datetime) -> None:
         """Give the task to ``holder`` for a new run of ``message``."""
@@ -279,6 +284,8 @@ class Batch:
             insert(using, Message)(self.messages)
         for message in self.taken:
             Message.objects.using(using).filter(pk=message.pk).update(attempt=message.attempt, tries=message.tries)
+        for (task_id, attempt), text in sorted(self.checkpoints.items()):
+            self._worked_on(task_id, attempt).update(checkpoint=text)
         if self.new_artifacts:
             insert(using, Artifact)(self.new_artifacts)
         if self.changed_artifacts:
@@ -310,6 +317,8 @@ class Batch:
                 return (message.message_id, message.wire) in messages.values_list("message_id", "wire")
             if (changed := self.outbox.is_stored()) is not None:
                 return changed
+            for (task_id, attempt), text in self.checkpoints.items():
+                return text in self._worked_on(task_id, attempt).values_list("checkpoint", flat=True)
             return task is None or row == attrgetter(*stands)(task)
 
     def committed(self) -> list[Committed]:

@@ -16,8 +16,8 @@ import contextvars
 import inspect
 import logging
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import aclosing, closing, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import aclosing, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from a2a_django.agents import Agent, InvalidAgentResponse, SyncTaskContext, TaskContext, TaskEnded, content
 from a2a_django.conf import a2a_settings
 from a2a_django.engine import database, history
+from a2a_django.engine.checkpoints import SetCheckpoint
 from a2a_django.engine.jobs import Accepted, Append, Broken, EndRun, Fenced, MakeTask, Voice
 from a2a_django.models import Task
 from a2a_django.models.fields import uuid7
@@ -81,6 +82,8 @@ class Run:
         earlier: int = 0,
         references: Sequence[Task] = (),
         create: MakeTask | None = None,
+        tries: int = 1,
+        checkpoint: str | None = None,
     ) -> None:
         self.runner, self.agent = runner, agent
         self.task_id, self.context_id = task_id, context_id
@@ -88,6 +91,8 @@ class Run:
         self.user, self.tenant, self.owner = user, tenant, owner
         self.task, self.attempt = task, attempt
         self.past, self.references = past, references
+        #: Which run of its message this is, and what an earlier one has kept for it (JSON).
+        self.tries, self.checkpoint_text = tries, checkpoint
         #: How many messages of the task are older than this one, hidden ones included.
         self.earlier = earlier
         self.loop = asyncio.get_running_loop()
@@ -343,31 +348,61 @@ class Run:
             if self._doubtful and not self.stopped:
                 self._know(history.state_of(self.task_id))  # in the agent's transaction, or after it
             self._check(change)
-            try:
+            with self._writing():
                 self._ensure_task_blocking()
                 refusal = journal.write(Append(self.task_id, self.attempt, change, self._voice))
-            except Fenced:
-                self.stop()
-                raise TaskEnded(self.task_id) from None
-            except Exception as error:
-                self._voice.broken, self._doubtful = True, True
-                self._error = self._error or error
-                raise
             if refusal is not None:
                 self.state = TaskState.FAILED.value
                 raise refusal
             self._note(change)
             self._doubtful = self._doubtful or transaction.get_connection(database.alias()).in_atomic_block
 
+    async def checkpoint(self, text: str) -> None:
+        """Keep how far the run has come, with everything it said before; returns after the commit."""
+        self._check_open()
+        self._ensure_task()
+        try:
+            await self.runner.journal.submit(SetCheckpoint(self.task_id, self.attempt, text, self._voice))
+        except Fenced:
+            self.stop()
+            raise TaskEnded(self.task_id) from None
+        except Broken:
+            raise TaskEnded(self.task_id) from None
+
+    def checkpoint_blocking(self, text: str) -> None:
+        """The same from the agent's thread; in a transaction of the agent's, join it."""
+        if self._doubtful and not self.stopped:
+            self._know(history.state_of(self.task_id))
+        self._check_open()
+        with self._writing():
+            self._ensure_task_blocking()
+            self.runner.journal.write(SetCheckpoint(self.task_id, self.attempt, text, self._voice))
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Around what the agent's thread writes: whatever goes wrong, nothing after it may be recorded."""
+        try:
+            yield
+        except Fenced:
+            self.stop()
+            raise TaskEnded(self.task_id) from None
+        except Exception as error:
+            self._voice.broken, self._doubtful = True, True
+            self._error = self._error or error
+            raise
+
     def _check(self, change: Change) -> None:
+        self._check_open()
+        if isinstance(change, StatusChange) and not may_move(self.state, change.state):
+            raise InvalidAgentResponse(f"A task cannot go from {self.state} to {change.state}")
+
+    def _check_open(self) -> None:
         if self.stopped or self._voice.broken:
             raise TaskEnded(self.task_id)
         if self._replied or self.agent.mode == "message":
             raise InvalidAgentResponse("An agent that answers with a message has no task")
         if self.state in TERMINAL:
             raise InvalidAgentResponse("The task has ended; nothing can be published any more")
-        if isinstance(change, StatusChange) and not may_move(self.state, change.state):
-            raise InvalidAgentResponse(f"A task cannot go from {self.state} to {change.state}")
 
     def _note(self, change: Change) -> None:
         if isinstance(change, StatusChange):

@@ -151,6 +151,8 @@ class Runner:
                 attempt=message.attempt or 0,
                 past=past.messages,
                 earlier=message.position - 1,
+                tries=message.tries,
+                checkpoint=message.checkpoint,
                 references=past.references,
             )
         )
@@ -213,6 +215,8 @@ class Runner:
                 attempt=0,
                 past=past.messages,
                 earlier=message.position - 1,
+                tries=message.tries,
+                checkpoint=message.checkpoint,
             )
             run.stopped = True
             await call_cancel_hook(agent, run)

@@ -327,6 +327,12 @@ class Migration(migrations.Migration):
                 ),
                 ("attempt", models.PositiveIntegerField(blank=True, null=True, verbose_name="attempt")),
                 ("tries", models.PositiveSmallIntegerField(default=0, verbose_name="tries")),
+                (
+                    "checkpoint",
+                    a2a_django.models.fields.ProtoJSONField(
+                        blank=True, editable=False, null=True, verbose_name="checkpoint"
+                    ),
+                ),
                 ("created_at", models.DateTimeField(verbose_name="created")),
                 (
                     "task",

@@ -111,8 +111,8 @@ class Message(models.Model):
     """One message of a task (Spec 4.1.4).
 
     ``position`` counts a task's messages from 1 without holes. A message whose id the history already has is worked on
-    but not shown again (D-22). ``attempt`` is the last run that took the message; null: it
-    waits. ``tries`` counts the runs it has had: more than one when a process died.
+    but not shown again (D-22). ``attempt`` is the last run that took the message; null: it waits. ``tries`` counts the
+    runs it has had: more than one when a process died. ``checkpoint`` is what they have kept for the next one.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -125,6 +125,7 @@ class Message(models.Model):
     request = ProtoJSONField(_("request"), null=True, blank=True, help_text=_("What the sender asked for besides."))
     attempt = models.PositiveIntegerField(_("attempt"), null=True, blank=True)
     tries = models.PositiveSmallIntegerField(_("tries"), default=0)
+    checkpoint = ProtoJSONField(_("checkpoint"), null=True, blank=True, editable=False)
     created_at = models.DateTimeField(_("created"))
 
     class Meta:
