@@ -93,7 +93,7 @@ def test_what_never_was_sealed_is_an_error_and_not_passed_through(settings: Sett
 def test_a_changed_text_is_an_error(settings: Settings) -> None:
     keys(settings, A)
     sealed = seal(SECRET)
-    for place in range(0, len(sealed), 7):
+    for place in range(0, len(sealed) - 4, 7):  # the bits of the last characters may all be padding
         changed = sealed[:place] + ("A" if sealed[place] != "A" else "B") + sealed[place + 1 :]
         with pytest.raises(UndecryptableError):
             unseal(changed)
