@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 from google.api import field_behavior_pb2
-from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.descriptor import Descriptor, FieldDescriptor, FileDescriptor
 from hypothesis import strategies as st
 
 from a2a_django.protocol.v1 import a2a_pb2
@@ -66,7 +66,7 @@ def _one(field: FieldDescriptor) -> st.SearchStrategy[Any]:
     if field.message_type is not None:
         name = field.message_type.name
         well_known = {"Struct": OBJECTS, "Value": VALUES, "Timestamp": TIMES}
-        return well_known[name] if name in well_known else messages(name)
+        return well_known[name] if name in well_known else messages(name, field.file)
     plain = {
         FieldDescriptor.TYPE_STRING: TEXTS,
         FieldDescriptor.TYPE_BOOL: st.booleans(),
@@ -86,9 +86,12 @@ def _field(field: FieldDescriptor, *, required: bool) -> st.SearchStrategy[Any]:
     return _one(field)
 
 
-def messages(name: str) -> st.SearchStrategy[dict[str, Any]]:
-    """Valid ProtoJSON of the named message, under either name of each field, with nulls and unknown members."""
-    return st.deferred(lambda: _messages(a2a_pb2.DESCRIPTOR.message_types_by_name[name]))
+def messages(name: str, file: FileDescriptor = a2a_pb2.DESCRIPTOR) -> st.SearchStrategy[dict[str, Any]]:
+    """Valid ProtoJSON of the named message, under either name of each field, with nulls and unknown members.
+
+    Valid as far as ``file`` says what is REQUIRED.
+    """
+    return st.deferred(lambda: _messages(file.message_types_by_name[name]))
 
 
 def _messages(descriptor: Descriptor) -> st.SearchStrategy[dict[str, Any]]:

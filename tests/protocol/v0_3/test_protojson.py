@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from a2a.compat.v0_3 import a2a_v0_3_pb2 as official
 from google.protobuf import json_format
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from a2a_django.protocol import codec
@@ -153,6 +154,32 @@ def test_wrong_messages(change: dict[str, Any], field: str) -> None:
 )
 def test_wrong_configurations(configuration: dict[str, Any], field: str) -> None:
     assert fields_of("SendMessageRequest", {"message": MESSAGE, "configuration": configuration}) == [field]
+
+
+REQUESTS = sorted(name for name in a2a_pb2.DESCRIPTOR.message_types_by_name if name.endswith("Request"))
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+@given(data=st.data())
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+def test_json_and_binary_requests_are_read_alike(name: str, data: st.DataObject) -> None:
+    """What one binding refuses every binding refuses, and of the same fields; what is read is what protobuf reads."""
+    value = data.draw(messages(name, a2a_pb2.DESCRIPTOR))
+    theirs = json_format.ParseDict(value, getattr(official, name)(), ignore_unknown_fields=True)
+
+    def outcome(read: Callable[[], Any]) -> Any:
+        try:
+            return read()
+        except InvalidParamsError as error:
+            return sorted(violation.field for violation in error.violations)
+
+    found = outcome(lambda: CODEC.decode(name, value))
+    assert found == outcome(lambda: CODEC.from_message(theirs))
+    if isinstance(found, dict):
+        assert CODEC.to_message(name, found).SerializeToString(deterministic=True) == theirs.SerializeToString(
+            deterministic=True
+        )
+        assert CODEC.decode(name, json.loads(dumps(found))) == found
 
 
 # -- files
