@@ -40,7 +40,7 @@ class RestConsumer(HttpConsumer):
     def _binding(self) -> Any:
         """The module that answers for the path: the one of the view that stands in ``urls.py``."""
         view: Any = self.address.match.func
-        return view.initkwargs["binding"]
+        return view.initkwargs.get("binding", view.cls.binding)
 
     async def identify(self) -> Identity:
         """Return who is calling; of OPTIONS that is not asked, browsers send it without credentials."""
