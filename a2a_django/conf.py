@@ -89,6 +89,12 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "WEBHOOK_ALLOWED_HOSTS": [],
     # Hide token and credentials of webhooks in answers.
     "PUSH_MASK_SECRETS": False,
+    # Days that tasks stay after they have ended, by how: {"completed": 90, "failed": 365, "canceled": 30, "rejected":
+    # 30}; those that are not named stay for ever. Days until the events of tasks that stay go, as far as nobody needs
+    # them; None: never. How often a worker sees to both.
+    "RETENTION": {},
+    "EVENT_RETENTION_DAYS": None,
+    "PRUNE_SECONDS": 3600,
     # Parts of a message, artifacts of a task, messages in a task's history.
     "MAX_PARTS": 1_000,
     "MAX_ARTIFACTS": 1_000,
@@ -178,6 +184,9 @@ class A2ASettings:
     WEBHOOK_HTTPS_ONLY: bool
     WEBHOOK_ALLOWED_HOSTS: Sequence[str]
     PUSH_MASK_SECRETS: bool
+    RETENTION: Mapping[str, float]
+    EVENT_RETENTION_DAYS: float | None
+    PRUNE_SECONDS: float
     MAX_PARTS: int
     MAX_ARTIFACTS: int
     MAX_HISTORY: int

@@ -11,6 +11,7 @@ from a2a_django.engine.journal import WRITER_SHARDS
 from a2a_django.engine.statements import add_to_tally
 from a2a_django.models import Task
 from a2a_django.protocol.states import TERMINAL
+from a2a_django.retention.deletion import counted
 
 
 @receiver(pre_delete, sender=Task, dispatch_uid="a2a_django.tally")
@@ -18,8 +19,10 @@ def count_out(sender: type[Task], instance: Task, using: str, **kwargs: Any) -> 
     """Take a task that is about to be deleted out of its owner's totals.
 
     Runs inside the transaction of the deletion. The row is locked and looked at again: the task may have ended, or
-    have been deleted by somebody else, since ``instance`` was read.
+    have been deleted by somebody else, since ``instance`` was read. ``retention`` counts what it deletes by itself.
     """
+    if counted.get():
+        return
     rows = Task.objects.using(using).select_for_update().filter(pk=instance.pk)
     state = rows.values_list("state", flat=True).first()
     if state in TERMINAL:

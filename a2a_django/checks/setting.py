@@ -16,6 +16,7 @@ from a2a_django.bindings.http import A2A_JSON, JSON
 from a2a_django.checks.rules import TAG, Apps, Messages, Rule, check_paths, is_list_of, is_number, is_whole
 from a2a_django.conf import DEFAULTS, IMPORTS, a2a_settings
 from a2a_django.push.guard import is_entry
+from a2a_django.retention.prune import NAMES
 
 _COUNT: Final = Rule(lambda v: is_whole(v) and v > 0, "a whole number above 0")
 _COUNT_OR_NONE: Final = Rule(lambda v: is_whole(v) and v >= 0, "a whole number, 0 for no limit")
@@ -41,6 +42,11 @@ _ORIGINS: Final = Rule(
     lambda v: is_list_of(v, str) and all(origin == "*" or bool(_ORIGIN.fullmatch(origin)) for origin in v),
     'a list of origins like "https://app.example", or ["*"]',
 )
+
+
+def _is_days(value: Any) -> bool:
+    return is_number(value) and 0 <= value <= 36_500
+
 
 RULES: Final[dict[str, Rule]] = {
     "BASE_URL": _TEXT,
@@ -83,6 +89,12 @@ RULES: Final[dict[str, Rule]] = {
     "PUSH_WAIT_SECONDS": _SECONDS_OR_NONE,
     "PUSH_MEDIA_TYPE": _JSON_TYPE,
     "PUSH_MASK_SECRETS": _SWITCH,
+    "RETENTION": Rule(
+        lambda v: isinstance(v, Mapping) and set(v) <= set(NAMES) and all(map(_is_days, v.values())),
+        f"a dict of days, with the keys {', '.join(NAMES)}",
+    ),
+    "EVENT_RETENTION_DAYS": Rule(lambda v: v is None or _is_days(v), "a number of days or None"),
+    "PRUNE_SECONDS": _SECONDS,
     "MAX_PARTS": _COUNT,
     "MAX_ARTIFACTS": _COUNT,
     "MAX_HISTORY": _COUNT,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import json
 import os
@@ -168,5 +169,14 @@ def uuid7() -> str:
                 _last_ms, _counter = _last_ms + 1, 0
         ms, counter = _last_ms, _counter
         tail = _random(8) & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
-    text = f"{ms:012x}7{counter:03x}{tail:016x}"
+    return _dashed(f"{ms:012x}7{counter:03x}{tail:016x}")
+
+
+def first_id(moment: dt.datetime) -> str:
+    """Return an id that is not above those made at ``moment`` or later, and above those made before."""
+    ms = max(0, int(moment.timestamp() * 1000))
+    return _dashed(f"{ms:012x}7{0:03x}{8:x}{0:015x}")
+
+
+def _dashed(text: str) -> str:
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"

@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand
 from django.utils.translation import gettext as _
 
 from a2a_django import engine
+from a2a_django.retention import regular
 
 #: How often the worker looks for webhooks that have to be told, and sees that somebody looks for lost tasks.
 LOOK_SECONDS = 0.25
@@ -18,13 +19,16 @@ WATCH_SECONDS = 5.0
 
 
 class Command(BaseCommand):
-    """Sends to webhooks and takes up the tasks of processes that died, until it is told to stop.
+    """Sends to webhooks, takes up the tasks of processes that died, and prunes old tasks, until it is told to stop.
 
     Serving processes do both as well; a site that wants sending apart sets ``A2A["PUSH_IN_PROCESS"] = False``. Any
     number of workers share the work.
     """
 
-    help = _("Sends to webhooks and takes up the tasks of processes that died. Stops with Ctrl-C or SIGTERM.")
+    help = _(
+        "Sends to webhooks, takes up the tasks of processes that died, and prunes old tasks. "
+        "Stops with Ctrl-C or SIGTERM."
+    )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Work until SIGINT or SIGTERM."""
@@ -40,7 +44,10 @@ class Command(BaseCommand):
         here.sender.wake()
         self.stdout.write(_("The worker is at work."))
         self.stdout.flush()
+        pruning = regular.begin(stop)
         while not stop.wait(WATCH_SECONDS):
             here.watch.wake()
             here.sender.wake()
+        if pruning is not None:
+            pruning.join()
         engine.shutdown()
