@@ -99,8 +99,8 @@ _closing: set[asyncio.Task[None]] = set()
 class Frames:
     """The frames of one stream, as bytes ready to be sent; an asynchronous iterator, or ``frame`` after ``frame``.
 
-    ``head`` and ``tail`` go around each event (the JSON-RPC envelope), and ``field`` before it ("" for events that
-    bring all their fields); ``error`` writes the envelope of an error that happens when the stream has begun. The
+    ``head`` and ``tail`` go around each event (the JSON-RPC envelope), and ``field`` before it (more than ``data:``
+    where events have names); ``error`` writes the envelope of an error that happens when the stream has begun. The
     stream ends with the producer or after such an error. The iterator also fills silence with comments, and ends
     quietly after ``STREAM_SECONDS`` (the caller may subscribe again); who asks for ``frame`` sees to both.
 

@@ -8,13 +8,20 @@ gets what it has missed, and one that comes back after the end is told to stay a
 from __future__ import annotations
 
 import json
-import re
 from typing import Any, Final
 
 from a2a_django import engine
 from a2a_django.access import keep_watch
 from a2a_django.bindings import errors, rest, sse
-from a2a_django.bindings.calls import Pairs, context, extension_headers, tenant_of, version_of, with_challenge
+from a2a_django.bindings.calls import (
+    Pairs,
+    context,
+    extension_headers,
+    last_event,
+    tenant_of,
+    version_of,
+    with_challenge,
+)
 from a2a_django.bindings.http import Answer, Exchange, StreamAnswer, query_pairs
 from a2a_django.engine import database, snapshots
 from a2a_django.engine.feed import Event, Reader
@@ -30,9 +37,6 @@ BINDING: Final = "JSONRPC"
 EVENT: Final = "task_update"
 
 _ALLOW: Final = ("GET", "OPTIONS")
-
-#: The id of an event of this stream.
-_NUMBER: Final = re.compile(r"[0-9]{1,9}")
 
 
 async def handle(exchange: Exchange) -> Answer | StreamAnswer:
@@ -55,13 +59,13 @@ async def _open(exchange: Exchange) -> Answer | StreamAnswer:
     require_streaming(call)
     place = sse.places.take(call.owner)
     try:
-        updates = await _updates(call, task_of(pairs), exchange.headers.get("last-event-id", ""))
+        updates = await _updates(call, task_of(pairs), last_event(exchange))
         if updates is None:
             place.release()
             return Answer(204, {"Cache-Control": "no-store"}, b"")
         if call.identity is not None:
             keep_watch(updates, call.identity, call.agent.permissions, call.tenant)
-        frames = sse.Frames(updates, place, error=errors.status_text, field="")
+        frames = sse.Frames(updates, place, error=errors.status_text, field=f"event: {EVENT}\ndata: ")
     except BaseException:
         place.release()
         raise
@@ -78,8 +82,8 @@ def task_of(pairs: Pairs) -> str:
     return named.pop()
 
 
-async def _updates(call: CallContext, task_id: str, last: str) -> TaskUpdates | None:
-    """Return the stream of a task for a caller who has seen everything up to event ``last``, "" for nothing; None where
+async def _updates(call: CallContext, task_id: str, seen: int | None) -> TaskUpdates | None:
+    """Return the stream of a task for a caller who has everything up to event ``seen``, None for nothing; None where
     that was the end. Raises ``TaskNotFoundError``."""
     reader = engine.get().feed.reader(task_id)
     try:
@@ -88,15 +92,13 @@ async def _updates(call: CallContext, task_id: str, last: str) -> TaskUpdates | 
         )
         if snapshot is None:
             raise TaskNotFoundError()
-        seen = int(last) if _NUMBER.fullmatch(last) else snapshot.seq + 1
         over = snapshot.state in TERMINAL
         if over and seen == snapshot.seq:
             reader.close()
             return None
-        missed = seen < snapshot.seq and not over
-        reader.start(
-            seen if missed else snapshot.seq, attempt=snapshot.attempt, running=snapshot.running, behind=missed
-        )
+        missed = seen is not None and seen < snapshot.seq and not over
+        at = seen if missed and seen is not None else snapshot.seq
+        reader.start(at, attempt=snapshot.attempt, running=snapshot.running, behind=missed)
     except BaseException:
         reader.close()
         raise
@@ -104,17 +106,15 @@ async def _updates(call: CallContext, task_id: str, last: str) -> TaskUpdates | 
 
 
 class TaskUpdates:
-    """The events of one task as they go into the stream, in lists of those that are ready now; the first is the task as
-    it is. Ends with the task, and stays through every question."""
-
-    #: They bring their ids themselves.
-    numbers: tuple[int, ...] = ()
+    """The events of one task as they go into the stream, in lists of those that are ready now, with their ``numbers``;
+    the first is the task as it is. Ends with the task, and stays through every question."""
 
     def __init__(self, reader: Reader, task: Wire, seq: int, *, first: bool, over: bool) -> None:
         self._reader: Reader | None = reader
         self._named = {"taskId": task["id"], "contextId": task.get("contextId", "")}
         self._state = STATES[task["status"]["state"]]
-        self._first = self._update(seq, _said(task["status"])) if first else None
+        self._first = self._update(_said(task["status"])) if first else None
+        self.numbers = [seq]
         self._over = over
         self._error: Exception | None = None
 
@@ -138,6 +138,7 @@ class TaskUpdates:
             texts = [self._text(event) for event in events]
             self._over = reader.exhausted or any(event[2] in TERMINAL for event in events)
             if texts:
+                self.numbers = [event[0] for event in events]
                 return texts
         await self.aclose()
         raise StopAsyncIteration
@@ -151,16 +152,15 @@ class TaskUpdates:
         ((member, value),) = json.loads(text).items()
         if member == "statusUpdate":
             self._state = STATES[value["status"]["state"]]
-            return self._update(seq, _said(value["status"]))
+            return self._update(_said(value["status"]))
         artifact = WRITER.artifact(value["artifact"])
         piece: Wire = {name: artifact[name] for name in ("artifactId", "name") if name in artifact}
         piece |= {"append": value.get("append", False), "lastChunk": value.get("lastChunk", False)}
         said = {"kind": "message", "role": "agent", "messageId": f"{artifact['artifactId']}-{seq}"}
-        return self._update(seq, {"message": {**said, **self._named, "parts": artifact["parts"]}, "artifact": piece})
+        return self._update({"message": {**said, **self._named, "parts": artifact["parts"]}, "artifact": piece})
 
-    def _update(self, seq: int, more: Wire) -> str:
-        data = codec.dumps({"state": self._state, **self._named, **more})
-        return f"event: {EVENT}\nid: {seq}\ndata: {data}"
+    def _update(self, more: Wire) -> str:
+        return codec.dumps({"state": self._state, **self._named, **more})
 
     async def aclose(self) -> None:
         """End the subscription."""
