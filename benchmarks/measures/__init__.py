@@ -10,6 +10,7 @@ from benchmarks.measures.idle import measure_idle
 from benchmarks.measures.listing import measure_listing
 from benchmarks.measures.memory import measure_memory
 from benchmarks.measures.owners import measure_owners
+from benchmarks.measures.prune import measure_prune
 from benchmarks.measures.push import measure_push, measure_push_cost
 from benchmarks.measures.scale import measure_scale
 from benchmarks.measures.send import measure_send
@@ -30,5 +31,6 @@ MEASURES: dict[str, Callable[[Stage], Section]] = {
     "cross": measure_cross,
     "scale": measure_scale,
     "owners": measure_owners,
+    "prune": measure_prune,
     "v03": measure_v03,
 }

@@ -60,10 +60,10 @@ def copy_rows(task_id: str, count: int) -> None:
             "created_at": "new.at",
             "artifact_count": "0",
         }
-        _copy(cursor, Task, own, {"id": task_id})
+        copy_row(cursor, Task, own, {"id": task_id})
         wire = "replace(replace(wire::text, %(task)s, new.id), %(context)s, new.context_id)::json"
         own = {"task_id": "new.id", "wire": wire, "created_at": "new.at"}
-        _copy(cursor, Message, own, {"task": task_id, "task_id": task_id, "context": original.context_id})
+        copy_row(cursor, Message, own, {"task": task_id, "task_id": task_id, "context": original.context_id})
         original.delete()
         TaskTally.objects.all().delete()
         TaskTally.objects.bulk_create(
@@ -74,7 +74,7 @@ def copy_rows(task_id: str, count: int) -> None:
         )
 
 
-def _copy(cursor: Any, model: Any, own: dict[str, str], values: dict[str, Any]) -> None:
+def copy_row(cursor: Any, model: Any, own: dict[str, str], values: dict[str, Any]) -> None:
     """Insert a copy of one row for each number, with columns of its own."""
     columns = [field.column for field in model._meta.concrete_fields if field.column != "id" or "id" in own]
     names = ", ".join(f'"{column}"' for column in columns)
