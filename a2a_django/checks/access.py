@@ -56,7 +56,7 @@ def check_schemes(app_configs: Apps, **kwargs: Any) -> Messages:
 
 @register(TAG, Tags.security, deploy=True)
 def check_issuers(app_configs: Apps, **kwargs: Any) -> Messages:
-    """Check, before deployment, that nobody can put in keys of their own on the way: W061."""
+    """Check, before deployment, that nobody can put in keys of their own on the way: W064."""
     open_to_all = []
     for authenticator in _authenticators():
         if issubclass(authenticator, OIDCAuthentication):
@@ -69,7 +69,7 @@ def check_issuers(app_configs: Apps, **kwargs: Any) -> Messages:
         Warning(
             f"Keys of issuers may be fetched without TLS: {', '.join(open_to_all)}.",
             hint="Leave ALLOW_HTTP out: whoever is between the site and the issuer could be any user.",
-            id="a2a_django.W061",
+            id="a2a_django.W064",
         )
     ]
 

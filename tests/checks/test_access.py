@@ -77,8 +77,8 @@ def test_w060_an_authorization_server_without_addresses(settings: Settings) -> N
     assert check_schemes(None) == []
 
 
-def test_w061_keys_without_tls(settings: Settings) -> None:
-    for options, ids in ((GOOD, []), ({**GOOD, "ALLOW_HTTP": True}, ["a2a_django.W061"]), ({}, [])):
+def test_w064_keys_without_tls(settings: Settings) -> None:
+    for options, ids in ((GOOD, []), ({**GOOD, "ALLOW_HTTP": True}, ["a2a_django.W064"]), ({}, [])):
         settings.A2A = {"AUTHENTICATION_CLASSES": [OIDC], "OIDC": options}
         assert [each.id for each in check_issuers(None)] == ids
     settings.A2A = {"AUTHENTICATION_CLASSES": [KEYS], "OIDC": {**GOOD, "ALLOW_HTTP": True}}  # not in use
