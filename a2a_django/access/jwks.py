@@ -13,8 +13,8 @@ import logging
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from http.client import HTTPException
 from typing import Any, Final
-from urllib.error import URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
@@ -106,9 +106,9 @@ class KeySource:
         self._tried = now
         try:
             keys = tuple(self._fetch())
-        except (OSError, URLError, ValueError, RecursionError) as error:
+        except (OSError, HTTPException, ValueError, RecursionError) as error:
             self._failed = True
-            logger.warning("The keys of %s could not be fetched: %s", self.issuer, error)
+            logger.warning("The keys of %s could not be fetched: %r", self.issuer, error)
             return
         self._failed = False
         self._keys, self._fetched = keys, time.monotonic()
@@ -132,7 +132,7 @@ class KeySource:
                     yield import_key(each)
 
     def _get(self, url: str) -> dict[str, Any]:
-        """Return the JSON object at an address. Raises ``OSError`` or ``ValueError``."""
+        """Return the JSON object at an address. Raises ``OSError``, ``HTTPException`` or ``ValueError``."""
         schemes: Sequence[str] = ("https", "http") if self._allow_http else ("https",)
         if urlsplit(url).scheme not in schemes:
             raise ValueError(f"{url[:200]!r} is not https")

@@ -24,6 +24,8 @@ class Issuer:
         self.asked = 0
         self.status = 200
         self.jwks: bytes | None = None
+        #: What it sends in the place of an answer of HTTP.
+        self.raw: bytes | None = None
         self.document: dict[str, Any] = {"issuer": self.url, "jwks_uri": self.url + "/keys"}
         self.pause = 0.0
 
@@ -67,6 +69,9 @@ def issuer() -> Iterator[Issuer]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             body = made.answer(self.path)
+            if made.raw is not None:
+                self.wfile.write(made.raw)
+                return
             self.send_response(made.status)
             if made.status == 302:
                 self.send_header("Location", made.url + "/elsewhere")

@@ -348,6 +348,22 @@ def test_an_issuer_that_answers_nonsense(them: Issuer, answer: bytes, caplog: py
     assert "could not be fetched" in caplog.text
 
 
+@pytest.mark.parametrize(
+    "raw", [b"nonsense\r\n\r\n", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n"]
+)
+def test_an_issuer_that_does_not_speak_http(them: Issuer, alice: User, clock: Clock, raw: bytes) -> None:
+    token = them.token()
+    them.raw = raw
+    with pytest.raises(IssuerUnavailable):
+        ask(token)
+    them.raw = None
+    clock.ahead = jwks.REFETCH_SECONDS + 1
+    assert ask(token)[0] == alice
+    them.raw = raw
+    clock.ahead = jwks.FRESH_SECONDS + 100
+    assert ask(token)[0] == alice
+
+
 def test_keys_that_nobody_knows_stand_beside_good_ones(them: Issuer, alice: User) -> None:
     odd: list[Any] = [
         "x",

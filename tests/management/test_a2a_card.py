@@ -19,6 +19,7 @@ from a2a_django.agents import registry
 from a2a_django.management.commands import a2a_card
 from a2a_django.models import AgentSetting
 from a2a_django.signing import public_jwks
+from tests.access.issuer import issuer
 from tests.keys import jwk, pem
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -155,6 +156,13 @@ def test_what_is_no_card_is_told(tmp_path: Path, text: str | None, said: str) ->
         run(verify=str(path), validate=True)
     with pytest.raises(CommandError, match="cannot be read"):
         run(verify="http://127.0.0.1:1/card.json")
+
+
+def test_what_is_no_http_is_told() -> None:
+    with issuer() as other:
+        other.raw = b"nonsense\r\n\r\n"
+        with pytest.raises(CommandError, match="cannot be read"):
+            run(verify=f"{other.url}/card.json")
 
 
 @pytest.mark.parametrize("options", [{"verify": "x", "sign": True}, {"verify": "x", "slug": "whole"}, {"jwks": "x"}])

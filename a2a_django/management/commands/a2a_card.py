@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -165,7 +166,7 @@ def _read(source: str) -> dict[str, Any]:
         else:
             body = Path(source).read_bytes()
         found = json.loads(body[: FETCH_BYTES + 1])
-    except (OSError, ValueError) as error:
+    except (OSError, HTTPException, ValueError) as error:
         raise CommandError(_("%(source)s cannot be read: %(error)s") % {"source": source, "error": error}) from None
     if not isinstance(found, dict):
         raise CommandError(_("%(source)s holds no JSON object.") % {"source": source})
