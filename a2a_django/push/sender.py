@@ -24,7 +24,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 
 from django.core.exceptions import ImproperlyConfigured
-from django.db import DatabaseError
+from django.db import DatabaseError, InterfaceError
 from django.utils import timezone
 
 from a2a_django.conf import a2a_settings
@@ -140,7 +140,7 @@ class Sender:
                         renewed = loop.time()
                         await self._renew()
                     pause = await self._take()
-                except DatabaseError:
+                except (DatabaseError, InterfaceError):
                     logger.warning("Could not look for what webhooks have to be told", exc_info=True)
                     pause = RETRY_SECONDS
                 try:

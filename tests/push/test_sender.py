@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
 from a2a_django import engine, signals
@@ -19,6 +19,8 @@ from a2a_django.engine import Engine
 from a2a_django.engine.jobs import CreateTask, Incoming
 from a2a_django.models import PushConfig, PushCursor, PushDelivery, Task, TaskEvent
 from a2a_django.models.fields import key_of, uuid7
+from a2a_django.push import ledger, statements
+from a2a_django.push import sender as push_sender
 from a2a_django.push.sender import pause_after
 from tests.engine.kit import message
 from tests.engine.writing import chunk, says
@@ -290,6 +292,27 @@ def test_secrets_that_cannot_be_read_are_no_reason_to_send_without(
     assert PushConfig.objects.get().failures == 0
     quick(ENCRYPTION_KEYS=["a passphrase that is long enough for this 1"])
     until(lambda: hook.texts() == ["a"])
+
+
+@pytest.mark.parametrize("error", [InterfaceError, OperationalError])
+def test_a_database_that_is_away_does_not_end_the_sender(
+    receiver: Receiver, quick: Any, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    claim, tries = statements.claim, []
+
+    def away(*args: Any) -> statements.Claimed:
+        tries.append(args)
+        if len(tries) < 3:
+            raise error("the connection is closed")
+        return claim(*args)
+
+    monkeypatch.setattr(statements, "claim", away)
+    monkeypatch.setattr(ledger, "PATIENCE_SECONDS", 0)
+    monkeypatch.setattr(push_sender, "RETRY_SECONDS", 0.02)
+    hook = receiver.hook()
+    Told(hook.url).say("a")
+    until(lambda: hook.texts() == ["a"])
+    assert len(tries) >= 3
 
 
 def test_a_sender_that_dies_is_replaced(receiver: Receiver, quick: Any) -> None:
