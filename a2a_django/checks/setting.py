@@ -16,6 +16,7 @@ from a2a_django.bindings.http import A2A_JSON, JSON
 from a2a_django.checks.rules import TAG, Apps, Messages, Rule, check_paths, is_list_of, is_number, is_whole
 from a2a_django.conf import DEFAULTS, IMPORTS, a2a_settings
 from a2a_django.push.guard import is_entry
+from a2a_django.push.signing import KINDS
 from a2a_django.retention.prune import NAMES
 
 _COUNT: Final = Rule(lambda v: is_whole(v) and v > 0, "a whole number above 0")
@@ -112,9 +113,7 @@ RULES: Final[dict[str, Rule]] = {
     "ENCRYPTION_KEYS": Rule(lambda v: is_list_of(v, str), "a list of texts"),
     "SIGNING_KEYS": Rule(lambda v: is_list_of(v, (str, Mapping, PathLike)), "a list of keys or paths"),
     "SIGN_CARDS": _SWITCH,
-    "WEBHOOK_SIGNATURES": Rule(
-        lambda v: is_list_of(v, str) and set(v) <= {"jwt", "hmac"}, 'a list of "jwt" and "hmac"'
-    ),
+    "WEBHOOK_SIGNATURES": Rule(lambda v: is_list_of(v, str) and KINDS.issuperset(v), 'a list of "jwt" and "hmac"'),
 }
 
 #: Keys whose values no message may show.

@@ -26,7 +26,7 @@ from a2a_django.signing import sign_compact
 
 JWT: Final = "jwt"
 HMAC: Final = "hmac"
-KINDS: Final = (JWT, HMAC)
+KINDS: Final = frozenset({JWT, HMAC})
 
 JWT_HEADER: Final = "A2A-Notification-JWT"
 TIMESTAMP_HEADER: Final = "A2A-Notification-Timestamp"
