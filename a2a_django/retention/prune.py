@@ -98,6 +98,7 @@ class Pruning:
         self._batch, self._rest, self._pause, self._progress = batch, rest, pause, progress
         self._now = now or timezone.now()
         self._grace = dt.timedelta(0) if force else dt.timedelta(seconds=a2a_settings.STREAM_SECONDS)
+        self._stopped = False
         self.done = Pruned()
 
     # ------------------------------------------------------------------------------------------------ what may go
@@ -163,8 +164,13 @@ class Pruning:
             start = time.monotonic()
             work(condition, ids)
             self._progress(self.done)
-            if self._pause((time.monotonic() - start) * self._rest):
+            if self._stopped or self._rests(start):
                 return False
+
+    def _rests(self, start: float) -> bool:
+        """Pause after a transaction that began at ``start``; True: it is time to stop."""
+        self._stopped = bool(self._pause((time.monotonic() - start) * self._rest))
+        return self._stopped
 
     def _delete_tasks(self, may_go: Q, ids: list[str]) -> None:
         deleted = delete_tasks(self._using, ids, may_go)
@@ -176,9 +182,8 @@ class Pruning:
             start = time.monotonic()
             count = patiently(self._using, lambda: self._delete_some_events(may_go, ids))
             self.done.events += count
-            if count < EVENTS_AT_ONCE:
+            if count < EVENTS_AT_ONCE or self._rests(start):
                 return
-            time.sleep((time.monotonic() - start) * self._rest)
 
     def _delete_some_events(self, may_go: Q, ids: list[str]) -> int:
         with transaction.atomic(using=self._using):

@@ -24,7 +24,7 @@ from a2a_django.protocol.errors import TaskNotFoundError
 from a2a_django.retention import prune, regular
 from a2a_django.retention.prune import NAMES, Ages, Pruning
 from tests.engine.kit import WAIT
-from tests.engine.writing import Threads, create, says, status
+from tests.engine.writing import Threads, create, lose_connection, says, status
 from tests.push.kit import until
 from tests.retention.kit import made, nothing_left, read, with_webhook
 
@@ -208,6 +208,31 @@ def test_a_pause_after_each_batch_that_may_say_stop(writer: Journal) -> None:
     assert sum(done.tasks.values()) == 2
     assert all(seconds > 0 for seconds in pauses)
     assert TaskEvent.objects.count() == 2 * 6
+
+
+def test_stop_is_heard_between_the_events_of_one_batch(writer: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prune, "EVENTS_AT_ONCE", 1)
+    tasks = [made(writer, "COMPLETED") for _ in range(2)]
+    pauses: list[float] = []
+
+    def pause(seconds: float) -> bool:
+        pauses.append(seconds)
+        return len(pauses) == 2
+
+    assert pruning(tasks={}, events=DAY, pause=pause).run().events == 2
+    assert len(pauses) == 2
+    pruning(tasks={}, events=DAY).run()
+    assert TaskEvent.objects.filter(task__in=tasks).count() == 6, "what was begun is ended the next time"
+
+
+def test_a_lost_connection_costs_another_try(writer: Journal) -> None:
+    if connection.vendor == "sqlite":
+        pytest.skip("There is no server to lose")
+    for _ in range(3):
+        made(writer, "COMPLETED")
+    done = pruning(batch=1, progress=lambda _: lose_connection()).run()
+    assert sum(done.tasks.values()) == 3
+    assert not Task.objects.exists()
 
 
 def test_the_first_id_of_a_moment_lies_between_those_made_before_and_after() -> None:
