@@ -8,8 +8,12 @@ import pytest
 from a2a.compat.v0_3 import types
 from asgiref.sync import sync_to_async
 from django.test import AsyncClient
+from django.utils import timezone
 
-from a2a_django.models import EventKind, PushConfig, PushCursor, TaskEvent
+from a2a_django.models import EventKind, PushConfig, PushCursor, Task, TaskEvent
+from a2a_django.push import older
+from a2a_django.push.request import body_of
+from a2a_django.push.statements import Delivery, Lost
 from tests.bindings.conftest import envelope, rpc
 from tests.bindings.v0_3.conftest import call, say, texts
 from tests.push.conftest import quick, receiver
@@ -84,3 +88,25 @@ def test_what_fails_is_sent_again(receiver: Receiver) -> None:
     assert {json.dumps(post.json, sort_keys=True) for post in hook.posts} == {
         json.dumps(hook.posts[0].json, sort_keys=True)
     }
+
+
+@pytest.mark.usefixtures("quick")
+def test_without_the_folder_it_is_told_in_the_form_of_1_0(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(older, "_write_task", lambda: None)
+    hook = receiver.hook()
+    told = Told()
+    told.put(old_config(hook.url))
+    told.move("COMPLETED")
+    (post,) = until(lambda: hook.posts)
+    assert post.json["statusUpdate"]["status"]["state"] == "TASK_STATE_COMPLETED"
+    assert post.headers["A2A-Version"] == "1.0"
+    assert post.headers["Content-Type"] == "application/a2a+json"
+
+
+@pytest.mark.usefixtures("quick")
+async def test_of_a_task_that_is_no_more_there_is_nothing_to_tell() -> None:
+    gone = Task(id="t", context_id="c", agent="tested", owner="alice")
+    row = old_config("https://hook.example/")
+    row.pk, row.task = 1, gone
+    with pytest.raises(Lost):
+        await body_of(row, Delivery(1, "{}", timezone.now()))
