@@ -3,7 +3,7 @@
 Invariants:
 
 * A config belongs to one sender at a time: the one whose name and time are in its lease. Everything a sender writes
-  about a config names the lease, and has no effect when it is no longer his.
+  about a config names the lease, and has no effect when it is no longer his; only what has arrived counts in any case.
 * What all deliveries under way have to write at a moment goes into one transaction, as in the journal; the next one of
   a config is sent only after the last one's outcome has been committed. So a process that dies repeats at most the one
   delivery per config that was under way.

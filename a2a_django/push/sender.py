@@ -175,11 +175,10 @@ class Sender:
         for config in claimed.configs:
             self._start(config, good_until)
         self._more = claimed.more
-        if claimed.next_moment is None:
+        if claimed.pause is None:
             return pause
-        until = (claimed.next_moment - timezone.now()).total_seconds()
         # One that is due and was not taken: a place has to become free first, or somebody holds its row for a moment.
-        return min(pause, max(until, RETRY_SECONDS if self._more else MIN_SECONDS))
+        return min(pause, max(claimed.pause, RETRY_SECONDS if self._more else MIN_SECONDS))
 
     def _start(self, config: PushConfig, good_until: float) -> None:
         struggling = config.failures > 0

@@ -1,7 +1,10 @@
 """The sender's statements: which configs are due, what waits for them, what became of it.
 
 Each function is one transaction at most and may be repeated. What is written about a config names its lease, and has no
-effect when the lease is somebody else's by now.
+effect when the lease is somebody else's by now; only what has arrived is written in any case.
+
+Leases are given and judged by the clock of the database, as those of tasks are: a machine whose clock is ahead must not
+take a config from a sender who is at work on it. A config that has a lease is due, so an index finds those that have.
 """
 
 from __future__ import annotations
@@ -17,8 +20,7 @@ from django.db.models import Case, F, Min, PositiveIntegerField, Q, QuerySet, Va
 from django.db.models.functions import Greatest, RowNumber
 from django.utils import timezone
 
-from a2a_django.conf import a2a_settings
-from a2a_django.engine import database
+from a2a_django.engine import clock, database
 from a2a_django.models import EventKind, PushConfig, PushCursor, PushDelivery, TaskEvent
 
 #: How many more configs than wanted are looked at: some may be of hosts that have enough.
@@ -81,11 +83,11 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """The configs that were taken, the moment from which on there may be something to do for others, and whether some
-    were left although they are due."""
+    """The configs that were taken, the seconds after which there may be something to do for others (None: there are
+    no others), and whether some were left although they are due."""
 
     configs: list[PushConfig]
-    next_moment: dt.datetime | None
+    pause: float | None
     more: bool
 
 
@@ -122,27 +124,22 @@ class Lost(Exception):
     """A config is no longer ours: it was deleted, replaced, or taken by another sender."""
 
 
-def lease_end() -> dt.datetime:
-    """Return the moment at which a lease given now expires."""
-    return timezone.now() + dt.timedelta(seconds=a2a_settings.LEASE_SECONDS)
-
-
 def claim(holder: str, wanted: Wanted) -> Claimed:
     using, now = database.alias(), timezone.now()
     configs = PushConfig.objects.using(using)
     others = configs.filter(due_at__isnull=False).exclude(pk__in=wanted.mine)
     # One with our name that we do not know of: the answer to the COMMIT of its claim was lost.
-    free = Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lte=now) | Q(lease_holder=holder)
+    free = Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lte=clock.now(using)) | Q(lease_holder=holder)
     due = others.filter(free, due_at__lte=now)
     # First without a transaction: mostly there is nothing, and some databases have one writer.
     chosen, more = _choose(due, wanted)
     if not chosen:
-        return Claimed([], _next_moment(others), more)
+        return Claimed([], _pause(using, others), more)
     with transaction.atomic(using=using):
         pks = _lock(due.filter(pk__in=chosen))
-        configs.filter(free, pk__in=pks).update(lease_holder=holder, lease_expires_at=lease_end())
+        configs.filter(free, pk__in=pks).update(lease_holder=holder, lease_expires_at=clock.lease_end(using))
     taken = configs.filter(pk__in=pks, lease_holder=holder).order_by("due_at", "pk")
-    return Claimed(list(taken.select_related("task", "cursor")), now, more)
+    return Claimed(list(taken.select_related("task", "cursor")), 0.0, more)
 
 
 def _choose(due: QuerySet[PushConfig], wanted: Wanted) -> tuple[list[int], bool]:
@@ -174,11 +171,12 @@ def _choose(due: QuerySet[PushConfig], wanted: Wanted) -> tuple[list[int], bool]
     return chosen, more
 
 
-def _next_moment(others: QuerySet[PushConfig]) -> dt.datetime | None:
-    """Return when one of the configs becomes due or loses its sender; None when there are none."""
+def _pause(using: str, others: QuerySet[PushConfig]) -> float | None:
+    """Return after how many seconds one of the configs becomes due or loses its sender; None when there are none."""
     free = others.filter(lease_expires_at__isnull=True).aggregate(Min("due_at"))["due_at__min"]
     held = others.aggregate(Min("lease_expires_at"))["lease_expires_at__min"]
-    return min((moment for moment in (free, held) if moment is not None), default=None)
+    moments = ((free, timezone.now()), (held, clock.now(using)))
+    return min(((moment - now).total_seconds() for moment, now in moments if moment is not None), default=None)
 
 
 def page(config: PushConfig, after: int, count: int, again: bool) -> Page:
@@ -212,9 +210,10 @@ def write(holder: str, round_: Round) -> Written:
         if round_.recovered:
             mine.filter(pk__in=round_.recovered).update(failures=0)
         wanted = round_.failures.keys() | round_.released.keys()
-        free = _lock(mine if round_.renew else mine.filter(pk__in=wanted)) if wanted or round_.renew else set()
+        leased = mine.filter(due_at__isnull=False)
+        free = _lock(leased if round_.renew else mine.filter(pk__in=wanted)) if wanted or round_.renew else set()
         if round_.renew:
-            mine.filter(pk__in=free).update(lease_expires_at=lease_end())
+            mine.filter(pk__in=free).update(lease_expires_at=clock.lease_end(using))
         for pk in sorted(round_.failures.keys() & free):
             _fail(using, mine.filter(pk=pk), round_.failures[pk], now)
         for pk in sorted(round_.released.keys() & free):
@@ -222,7 +221,7 @@ def write(holder: str, round_: Round) -> Written:
             if done.update(due_at=None, lease_holder="", lease_expires_at=None):
                 released.add(pk)
         held = set(mine.filter(pk__in=wanted - free).values_list("pk", flat=True)) - released
-    ours = mine if round_.renew else mine.filter(pk__in=round_.delivered.keys() | round_.released.keys())
+    ours = leased if round_.renew else mine.filter(pk__in=round_.delivered.keys() | round_.released.keys())
     return Written(dict(ours.values_list("pk", "queued_seq")), released, held)
 
 
@@ -243,7 +242,7 @@ def _advance(using: str, numbers: Mapping[int, int]) -> None:
 
 
 def give_back(holder: str) -> None:
-    mine = PushConfig.objects.using(database.alias()).filter(lease_holder=holder)
+    mine = PushConfig.objects.using(database.alias()).filter(due_at__isnull=False, lease_holder=holder)
     mine.update(lease_holder="", lease_expires_at=None)
 
 

@@ -8,6 +8,7 @@ import json
 import logging
 import random
 import time
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -327,6 +328,30 @@ def test_a_sender_that_dies_is_replaced(receiver: Receiver, quick: Any) -> None:
     engine.get().sender.wake()
     until(lambda: hook.texts() == ["a", "b"])
     assert timezone.now() >= later
+
+
+def test_a_machine_whose_clock_is_ahead_takes_nothing_from_others(
+    receiver: Receiver, quick: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quick(LEASE_SECONDS=30)
+    engine.get().sender.active = False
+    told = Told(receiver.hook().url)
+    told.say("a")
+    wanted = statements.Wanted(10, 10, 10, frozenset(), Counter())
+    assert [row.pk for row in statements.claim("at work", wanted).configs] == [told.configs[0].pk]
+
+    hour = dt.timedelta(hours=1)
+    monkeypatch.setattr(timezone, "now", lambda: dt.datetime.now(dt.UTC) + hour)
+    claimed = statements.claim("ahead", wanted)
+    assert claimed.configs == []
+    assert claimed.pause is not None
+    assert 0 < claimed.pause <= 30
+    statements.write("at work", statements.Round(renew=True))
+    expires = PushConfig.objects.get().lease_expires_at
+    assert expires is not None
+    assert expires < dt.datetime.now(dt.UTC) + dt.timedelta(seconds=31)
+    statements.give_back("at work")
+    assert [row.pk for row in statements.claim("ahead", wanted).configs] == [told.configs[0].pk]
 
 
 def test_several_senders_share_the_work_and_keep_the_order(receiver: Receiver, quick: Any) -> None:
