@@ -85,11 +85,14 @@ def command_of(language: str) -> list[str]:
 
 
 class OldClient:
-    """One client with one binding and one key, in a process that runs inside the ``with`` block."""
+    """One client with one binding and one key, in a process that runs inside the ``with`` block.
 
-    def __init__(self, language: str, binding: str, url: str, key: str, log: Path) -> None:
+    ``path`` is where the card is that it goes by, None for the usual place.
+    """
+
+    def __init__(self, language: str, binding: str, url: str, key: str, log: Path, *, path: str | None = None) -> None:
         self.language, self.binding, self._log = language, binding, log
-        self._order = {"binding": binding, "url": url, "key": key}
+        self._order = {"binding": binding, "url": url, "path": path, "key": key}
         self._numbers = count(1)
         self._futures: dict[int, Future[Any]] = {}
         self._events: dict[int, SimpleQueue[tuple[str, Any]]] = {}

@@ -23,8 +23,8 @@ CLIENTS = [
 
 @pytest.fixture(scope="session")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    """The scripted site and the example site; old clients have no business with the others."""
-    with serving(SERVER, tmp_path_factory.mktemp("interop-old"), names=("main", "shop")) as found:
+    """The scripted site, the one with several agents and the example site."""
+    with serving(SERVER, tmp_path_factory.mktemp("interop-old"), names=("main", "several", "shop")) as found:
         yield found
 
 
@@ -33,16 +33,16 @@ class Olds:
 
     def __init__(self, live: Live, folder: Path, stack: ExitStack) -> None:
         self._live, self._folder, self._stack = live, folder, stack
-        self._made: dict[tuple[str, str, str], OldClient] = {}
+        self._made: dict[tuple[str, ...], OldClient] = {}
 
-    def __call__(self, language: str, binding: str, user: str = "alice") -> OldClient:
-        """Return the client of a user."""
-        key = (language, binding, user)
+    def __call__(self, language: str, binding: str, user: str = "alice", *, tenant: str = "") -> OldClient:
+        """Return the client of a user; ``tenant`` is the agent whose card it goes by, on the site with several."""
+        key = (language, binding, user, tenant)
         if key not in self._made:
-            name = "-".join(key).replace("+", "-")
-            made = OldClient(
-                language, binding, self._live.urls["main"], self._live.keys[user], self._folder / f"{name}.log"
-            )
+            log = self._folder / f"{'-'.join(key)}.log"
+            url = self._live.urls["several" if tenant else "main"]
+            path = f"/a2a/{tenant}/.well-known/agent-card.json" if tenant else None
+            made = OldClient(language, binding, url, self._live.keys[user], log, path=path)
             self._made[key] = self._stack.enter_context(made)
         return self._made[key]
 

@@ -178,3 +178,28 @@ async def test_many_calls_at_the_same_time(old: OldClient) -> None:
     tasks = await asyncio.gather(*(old.send(f"echo {i}") for i in range(10)))
     assert [texts(task["artifacts"][0]) for task in tasks] == [[str(i)] for i in range(10)]
     assert len({task["id"] for task in tasks}) == 10
+
+
+async def test_every_operation_reaches_the_agent_of_the_card(olds: Olds, old: OldClient) -> None:
+    """Of an agent that is not the default one; 0.3 has no tenants, so its address says whose it is."""
+    if old.binding == "GRPC":
+        pytest.skip("over gRPC there is no address of an agent: the card does not list it")
+    second, default = (olds(old.language, old.binding, tenant=tenant) for tenant in ("second", "scripted-agent"))
+    assert (await second.call("card"))["name"] == "Second desk"
+    assert [skill["id"] for skill in (await second.call("extended_card"))["skills"]] == ["script", "extra"]
+    task = await second.send("ask")
+    assert (await second.call("get", id=task["id"]))["id"] == task["id"]
+    with pytest.raises(OldClientError, match=NOT_FOUND[old.language, old.binding]):
+        await default.call("get", id=task["id"])
+    config = {"id": "c1", "url": "https://93.184.215.14/a"}
+    await second.call("push_set", taskId=task["id"], pushNotificationConfig=config)
+    assert [each["taskId"] for each in await second.call("push_list", id=task["id"])] == [task["id"]]
+    reading = asyncio.ensure_future(second.whole("resubscribe", id=task["id"]))
+    answered = await second.send("blue", task=task)
+    assert (answered["id"], state(answered)) == (task["id"], "completed")
+    events = await reading
+    assert (state(events[-1]), events[-1]["final"]) == ("completed", True)
+    streamed = await second.whole("stream", message=message("slow 1"), configuration={"blocking": True})
+    assert shown(streamed) == ["tick-0"]
+    waiting = await second.send("ask")
+    assert state(await second.call("cancel", id=waiting["id"])) == "canceled"

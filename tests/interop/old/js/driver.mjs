@@ -26,12 +26,12 @@ function client() {
   made ??= new ClientFactory({
     transports: [new JsonRpcTransportFactory({ fetchImpl }), new RestTransportFactory({ fetchImpl })],
     preferredTransports: [site.binding],
-  }).createFromUrl(site.url);
+  }).createFromUrl(site.url, site.path ?? undefined);
   return made;
 }
 
 const calls = {
-  card: () => new DefaultAgentCardResolver().resolve(site.url),
+  card: () => new DefaultAgentCardResolver().resolve(site.url, site.path ?? undefined),
   extended_card: async () => (await client()).getAgentCard(),
   send: async (params) => (await client()).sendMessage(params),
   stream: async (params) => (await client()).sendMessageStream(params),

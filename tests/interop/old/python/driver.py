@@ -1,8 +1,8 @@
 """The Python SDK's client of version 0.3, driven from outside: run by an interpreter that has it (``clients.py``).
 
-Reads a line of JSON {"url", "binding", "key"}, then one {"id", "call", "arguments"} for each call, and writes
-{"id", "event"} for each event of a stream and {"id", "result"} or {"id", "error"} at the end of a call. What goes in
-and out has the form of 0.3's JSON schema. Calls run at the same time.
+Reads a line of JSON {"url", "path", "binding", "key"}, "path" of the card or null, then one {"id", "call", "arguments"}
+for each call. Writes {"id", "event"} for each event of a stream and {"id", "result"} or {"id", "error"} at the end of a
+call. What goes in and out has the form of 0.3's JSON schema. Calls run at the same time.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ class KeyedStream(Keyed, grpc.aio.UnaryStreamClientInterceptor):
 class Driver:
     """The calls, by their names."""
 
-    def __init__(self, url: str, binding: str, key: str) -> None:
-        self.url, self.binding, self.key = url, binding, key
+    def __init__(self, url: str, path: str | None, binding: str, key: str) -> None:
+        self.url, self.path, self.binding, self.key = url, path, binding, key
         self.http = httpx.AsyncClient(headers={"Authorization": f"Bearer {key}"}, timeout=SECONDS)
         self.card_read: AgentCard | None = None
 
     async def _client(self, *, streaming: bool, push: Any = None) -> Client:
         if self.card_read is None:
-            self.card_read = await A2ACardResolver(self.http, self.url).get_agent_card()
+            self.card_read = await A2ACardResolver(self.http, self.url).get_agent_card(self.path)
         interceptors = [KeyedUnary(self.key), KeyedStream(self.key)]
         config = ClientConfig(
             streaming=streaming,
@@ -83,7 +83,7 @@ class Driver:
 
     async def card(self) -> Any:
         async with httpx.AsyncClient(timeout=SECONDS) as http:
-            return await A2ACardResolver(http, self.url).get_agent_card()
+            return await A2ACardResolver(http, self.url).get_agent_card(self.path)
 
     async def extended_card(self) -> Any:
         return await (await self._client(streaming=False)).get_card()
