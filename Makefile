@@ -19,7 +19,7 @@ help:
 	@echo "make acceptance   the black-box suite under daphne and uvicorn"
 	@echo "make cluster      its gRPC and cluster cases: three processes on one database, with PostgreSQL and with Redis"
 	@echo "make soak         kills processes and Redis while clients read; 10 minutes, ARGS='--seconds 60' for one"
-	@echo "make interop      the official Python and JavaScript clients"
+	@echo "make interop      the official Python and JavaScript clients, of 1.x and of 0.3"
 	@echo "make bench        this server beside the official SDK's; writes benchmarks/RESULTS.md"
 	@echo "make proto        the message modules anew from proto/a2a.proto"
 	@echo "make clean        remove the virtual environment and the demo's database"
