@@ -30,7 +30,7 @@ SERVERS: Mapping[str, Sequence[str]] = {
     ],
     "hypercorn": ["-m", "hypercorn", "-b", "127.0.0.1:{port}", "--graceful-timeout", "2", "{app}.asgi:application"],
     "granian": [
-        *("-m", "granian", "--interface", "asginl", "--host", "127.0.0.1", "--port", "{port}"),
+        *("-m", "granian", "--interface", "asgi", "--host", "127.0.0.1", "--port", "{port}"),
         *("--workers-kill-timeout", "2", "{app}.asgi:application"),
     ],
     "wsgi": [

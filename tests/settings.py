@@ -128,4 +128,6 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 A2A: dict[str, Any] = {
     "AUTHENTICATION_CLASSES": [],
     "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
+    # The engine ends after every test; runs that a test has left are not waited for.
+    "SHUTDOWN_SECONDS": 0,
 }

@@ -69,11 +69,19 @@ class Engine:
             self.sender.wake()
 
     def stop(self) -> None:
-        """End what is at work and write what waits."""
-        self.runner.stop_all()
+        """End what is at work, after the time that the site gives it, and write what waits."""
+        self.watch.stop_looking()
+        self.runner.close(self._seconds())
+        self.watch.flush(EXIT_SECONDS)
         self.watch.stop()
         self.sender.stop()
         self.journal.close()
+
+    @staticmethod
+    def _seconds() -> float:
+        from a2a_django.conf import a2a_settings
+
+        return a2a_settings.SHUTDOWN_SECONDS
 
 
 def get() -> Engine:
@@ -83,11 +91,15 @@ def get() -> Engine:
         with _lock:
             if _engine is None:
                 _engine = Engine()
+                _in_child()
     return _engine
 
 
 def shutdown() -> None:
-    """Write what waits, stop the threads, close their connections. A later call starts afresh."""
+    """Let runs end for ``SHUTDOWN_SECONDS``, hand over the others, stop the threads, close their connections.
+
+    Blocks for that long; call it in a thread while a loop has runs. A later call starts afresh.
+    """
     global _engine
     with _lock:
         engine, _engine = _engine, None
@@ -108,7 +120,19 @@ def _after_fork() -> None:
         database.pools.forget()
 
 
+def _in_child() -> None:
+    """Have ``_at_exit`` called where a server has made this process with multiprocessing, which skips atexit."""
+    multiprocessing = sys.modules.get("multiprocessing")
+    if multiprocessing is not None and multiprocessing.parent_process() is not None:
+        from multiprocessing.util import Finalize
+
+        Finalize(None, _at_exit, exitpriority=100)
+
+
 def _at_exit() -> None:
+    if _engine is not None:  # before their loop is emptied
+        _engine.watch.stop_looking()
+        _engine.runner.close(_engine._seconds())
     _end_daphne()
     shutdown()
 

@@ -23,7 +23,7 @@ from a2a_django.engine.statements import add_to_tally, insert, lock
 from a2a_django.models import Artifact, EventKind, Message, Task, TaskEvent
 from a2a_django.models.fields import key_of
 from a2a_django.protocol import wire
-from a2a_django.protocol.states import TERMINAL
+from a2a_django.protocol.states import TERMINAL, TaskState
 
 #: What a journal write may change of a task that exists.
 MUTABLE = (
@@ -41,6 +41,8 @@ MUTABLE = (
     "lease_holder",
     "lease_expires_at",
 )
+#: Who holds a task that its process has handed over.
+HANDED_OVER = "handed over"
 CHANGING_HEAD = ("head", "base_seq", "chunks", "size", "complete")
 
 
@@ -57,6 +59,8 @@ class Committed:
     #: Whether webhooks have to be told that no sender knows of yet.
     push: bool = False
     created: bool = False
+    #: Whether its process has handed it over: somebody has to take it up.
+    handed_over: bool = False
     #: (seq, text, state or "", attempt) of each new event, in order
     events: list[tuple[int, str, str, int]] = field(default_factory=list)
 
@@ -77,6 +81,7 @@ class Batch:
         self.dirty: dict[str, Task] = {}
         self.messages: list[Message] = []
         self.taken: list[Message] = []
+        self.handed_over: set[str] = set()
         #: What runs keep for the next attempt at their message, by task and attempt.
         self.checkpoints: dict[tuple[str, int], str] = {}
         self.artifacts: dict[tuple[str, str], Artifact] = {}
@@ -174,6 +179,15 @@ class Batch:
         """Return the user's message that a run has taken."""
         return self._worked_on(task.pk, attempt).order_by("-position").first()
 
+    def has_asked(self, task: Task) -> bool:
+        """Return whether the task's current run has asked for input; not whether one before it has."""
+        if task.state != TaskState.INPUT_REQUIRED:
+            return False
+        if any(e.task_id == task.pk and e.attempt == task.attempt and e.state == task.state for e in self.events):
+            return True
+        rows = TaskEvent.objects.using(self.using).filter(task_id=task.pk, attempt=task.attempt)
+        return rows.filter(kind=EventKind.STATUS.value, state=task.state).exists()
+
     def _worked_on(self, task_id: str, attempt: int) -> models.QuerySet[Message]:
         """The user's message that a run has taken; not what the agent said in it."""
         return Message.objects.using(self.using).filter(task_id=task_id, attempt=attempt, role="ROLE_USER")
@@ -192,6 +206,12 @@ class Batch:
     def release(self, task: Task) -> None:
         """Take the lease back."""
         task.lease_holder, task.lease_expires_at = "", None
+        self.touch(task)
+
+    def hand_over(self, task: Task, moment: dt.datetime) -> None:
+        """Leave the task to whoever takes it up: a lease that nobody renews and that has run out."""
+        task.lease_holder, task.lease_expires_at = HANDED_OVER, moment
+        self.handed_over.add(task.pk)
         self.touch(task)
 
     def supersede_status(self, task: Task, now: dt.datetime) -> None:
@@ -330,6 +350,8 @@ class Batch:
         }
         for task in self.created:
             found[task.pk].created = True
+        for pk in self.handed_over:
+            found[pk].handed_over = True
         for pk in self.outbox.told:
             found[pk].push = True
         for event in self.events:

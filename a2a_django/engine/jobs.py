@@ -200,7 +200,7 @@ class AcceptMessage(Job[Accepted]):
         batch.supersede_status(task, now)
         is_lost = has_expired(batch, task)
         # A run that was lost at work comes first; one that had asked for this message has done its part.
-        free = not task.lease_holder or (is_lost and task.state == TaskState.INPUT_REQUIRED)
+        free = not task.lease_holder or (is_lost and batch.has_asked(task))
         earlier = batch.waiting_message(task) if free else None
         message = self.incoming.row(batch, task, now)
         start = (earlier or message) if free else None

@@ -25,7 +25,7 @@ import socket
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -109,6 +109,17 @@ class Journal:
         if job.error is not None:
             raise job.error
         return job.result  # type: ignore[return-value]
+
+    def write_all(self, jobs: Sequence[Job[Any]], seconds: float) -> bool:
+        """Hand in jobs from a plain thread and wait for all, ``seconds`` at most; returns whether all are carried out.
+
+        Answers and errors stand in the jobs.
+        """
+        for job in jobs:
+            job.event = threading.Event()
+            self._put(job)
+        until = time.monotonic() + seconds
+        return all(job.event.wait(max(0.0, until - time.monotonic())) for job in jobs if job.event is not None)
 
     def write_here(self, job: Job[R]) -> R:
         """Carry out a job in the caller's own transaction; it is committed or rolled back with it."""

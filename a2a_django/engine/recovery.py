@@ -1,4 +1,5 @@
-"""What happens to a task whose process died: its lease has run out (DESIGN 3).
+"""What happens to a task whose process died: its lease has run out (DESIGN 3). And to
+those of a process that ends in order: it hands them over.
 
 Any process may find it; the row's lock decides who acts. A task whose run had asked for input is released, or its next
 message is run. One that was at work is run again when the agent allows another attempt (``max_attempts``), otherwise it
@@ -13,17 +14,19 @@ import logging
 import random
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from a2a_django.agents import registry
 from a2a_django.engine import clock, database
 from a2a_django.engine.batch import Batch
 from a2a_django.engine.jobs import Accepted, Job, has_expired
-from a2a_django.engine.runner import Runner
 from a2a_django.models import Message, Task
 from a2a_django.models.fields import uuid7
 from a2a_django.protocol import wire
 from a2a_django.protocol.states import TERMINAL, TaskState
+
+if TYPE_CHECKING:
+    from a2a_django.engine.runner import Runner
 
 logger = logging.getLogger("a2a_django.engine")
 
@@ -32,6 +35,7 @@ AT_ONCE: Final = 50
 LOOK_AT: Final = 500
 
 LOST_TEXT = "The process that worked on the task was lost, and the agent does not begin such work again."
+STOPPED_TEXT = "The server was stopped before the agent had finished, and the agent does not begin such work again."
 LOST_AGAIN_TEXT = "The process that worked on the task was lost, {tries} times in a row."
 NO_AGENT_TEXT = "The process that worked on the task was lost, and the agent is no longer here to go on."
 
@@ -56,6 +60,37 @@ class Recovered:
     tries: int = 0
 
 
+class HandOver(Job[Outcome]):
+    """Leave a task to other processes because this one ends. What may not be run again ends here.
+
+    The run counts as one of the ``max_attempts``: it may have done anything.
+    """
+
+    def __init__(self, task_id: str, attempt: int, max_attempts: int) -> None:
+        super().__init__()
+        self.task_id = task_id
+        self.attempt = attempt
+        self.max_attempts = max_attempts
+
+    def apply(self, batch: Batch) -> Outcome:
+        task = batch.task(self.task_id)
+        if task is None or task.state in TERMINAL or task.attempt != self.attempt or not task.lease_holder:
+            return Outcome.SPARED
+        outcome = Outcome.RUN
+        if batch.has_asked(task):
+            if batch.waiting_message(task) is None:
+                batch.release(task)
+                return Outcome.RELEASED
+            outcome = Outcome.NEXT
+        else:
+            message = batch.message_of(task, task.attempt)
+            if message is None or message.tries >= self.max_attempts:
+                fail(batch, task, STOPPED_TEXT)
+                return Outcome.FAILED
+        batch.hand_over(task, clock.read(batch.using))
+        return outcome
+
+
 class RecoverTask(Job[Recovered]):
     """Decide about a task whose lease has run out. ``max_attempts`` 0: there is no such agent any more."""
 
@@ -69,7 +104,7 @@ class RecoverTask(Job[Recovered]):
         task = batch.task(self.task_id)
         if task is None or task.state in TERMINAL or not has_expired(batch, task):
             return Recovered(Outcome.SPARED)
-        if task.state == TaskState.INPUT_REQUIRED:
+        if batch.has_asked(task):
             message = batch.waiting_message(task)
             if message is None:
                 batch.release(task)

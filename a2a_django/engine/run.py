@@ -98,6 +98,8 @@ class Run:
         self.loop = asyncio.get_running_loop()
         self.first: asyncio.Future[Accepted | Reply] = self.loop.create_future()
         self.stopped = False
+        #: Whether the loop has ended the run, because the process ends.
+        self.interrupted = False
         self.state: str = task.state if task is not None else TaskState.SUBMITTED.value
         # A parked task stays parked after this run only if this run has said so.
         self._reported = False
@@ -171,7 +173,8 @@ class Run:
             if self.stopped:
                 return
             if self._error is None and self._aio is not None and self._aio.cancelling():
-                raise  # the process is shutting down: the lease runs out and recovery decides
+                self.interrupted = True
+                raise  # the process is shutting down: the task is handed over, or its lease runs out
             await self._fail_for(self._error or error)
         except (Exception, SystemExit) as error:  # sys.exit() in an agent must not end the server
             if not self.stopped:

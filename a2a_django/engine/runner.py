@@ -11,6 +11,7 @@ import contextvars
 import json
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -23,12 +24,17 @@ from a2a_django.engine import clock, database, history
 from a2a_django.engine.jobs import Accepted, Cancelled, CancelTask, MakeTask
 from a2a_django.engine.journal import Journal
 from a2a_django.engine.quotas import Quota
+from a2a_django.engine.recovery import HandOver, Outcome
 from a2a_django.engine.run import Run, call_cancel_hook
 from a2a_django.models import Message, Task
 from a2a_django.protocol.errors import UnavailableError
 from a2a_django.protocol.states import TERMINAL
 
 logger = logging.getLogger("a2a_django.engine")
+
+#: How often it is looked whether the runs of a process that ends are over, and how long the database has for the rest.
+LOOK_SECONDS = 0.02
+HAND_OVER_SECONDS = 5.0
 
 
 class Runner:
@@ -48,6 +54,10 @@ class Runner:
         self._revoked: set[tuple[str, int]] = set()
         self._keepers: dict[asyncio.AbstractEventLoop, asyncio.Task[None]] = {}
         self._background: set[asyncio.Task[None]] = set()
+        #: Whether the process ends: nothing new is begun.
+        self._closing = False
+        #: Tasks and attempts that nobody works on any more, with their agents.
+        self._left: list[tuple[str, int, Agent]] = []
 
     @contextmanager
     def room(self, owner: str) -> Iterator[Callable[[], None]]:
@@ -56,6 +66,8 @@ class Runner:
         Raises ``ThrottledError`` when the owner has as many runs at work here as one may have, ``UnavailableError``
         when this process has (D-35).
         """
+        if self._closing:
+            raise UnavailableError("The server is about to stop")
         share = self.quota.take(owner)
         with self._lock:
             full = len(self._runs) + self._coming >= a2a_settings.MAX_RUNS
@@ -163,7 +175,13 @@ class Runner:
             run.share.release()
         if self._runs.get(run.task_id) is run:
             del self._runs[run.task_id]
-        if following is not None and following.start is not None:
+        if run.interrupted and run.task is not None:
+            self._left.append((run.task_id, run.attempt, run.agent))
+        if following is None or following.start is None:
+            return
+        if self._closing:
+            self._left.append((run.task_id, following.task.attempt, run.agent))
+        else:
             self.spawn(self.follow(run.agent, following.start))
 
     async def follow(self, agent: Agent, message: Message) -> None:
@@ -264,11 +282,39 @@ class Runner:
                 if self._runs.get(pk) is mine[pk]:
                     mine[pk].stop()
 
-    def stop_all(self) -> None:
-        """Give up all runs (the process is ending); their leases run out, and recovery decides."""
+    # ------------------------------------------------------------------------------------------------ the end
+
+    def close(self, seconds: float) -> None:
+        """The process ends: let the runs come to their ends for ``seconds``, then hand over what is left.
+
+        Not on the loop of the runs, which has to go on for that; those whose loop does not run any more are not waited
+        for. Should the database not take it, the leases run out.
+        """
+        self._closing = True
+        until = time.monotonic() + seconds
+        here = asyncio._get_running_loop()
+        while time.monotonic() < until and any(
+            run.loop is not here and run.loop.is_running() for run in list(self._runs.values())
+        ):
+            time.sleep(LOOK_SECONDS)
         runs, self._runs = list(self._runs.values()), {}
         for run in runs:
             run.give_up()
+        left, self._left = self._left, []
+        left += [(run.task_id, run.attempt, run.agent) for run in runs if run.task is not None]
+        jobs = [HandOver(task_id, attempt, agent.max_attempts) for task_id, attempt, agent in left]
+        try:
+            done = self.journal.write_all(jobs, HAND_OVER_SECONDS)
+        except RuntimeError as error:  # the journal is closed, or threads cannot be started any more
+            logger.warning("%d tasks could not be handed over: %s", len(jobs), error)
+            return
+        for job in jobs:
+            if job.result is Outcome.FAILED:
+                logger.warning("Task %s was at work when the process ended, and has failed", job.task_id)
+            elif job.result in (Outcome.RUN, Outcome.NEXT):
+                logger.info("Task %s was at work when the process ended, and is left to others", job.task_id)
+        if not done:
+            logger.warning("Tasks could not be handed over: the database does not answer")
 
 
 def renew(attempts: dict[str, int], holder: str) -> list[str]:

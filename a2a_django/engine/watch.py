@@ -19,6 +19,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from typing import Any
@@ -48,9 +49,11 @@ LINGER_SECONDS = 30.0
 DEAF_SECONDS = 30.0
 RETRY_SECONDS = 1.0
 SEND_SECONDS = 5.0
-#: Seconds between two looks for lost tasks at least, and at most while anybody is at work.
+FLUSH_SECONDS = 0.01
+#: Seconds between two looks for lost tasks at least, and at most: while anybody is at work, and otherwise.
 MIN_LOOK_SECONDS = 0.2
 MAX_LOOK_SECONDS = 2.0
+IDLE_LOOK_SECONDS = 10.0
 
 #: Where a task stands: id, state, attempt, running, last event, messages.
 Bell = tuple[str, str, int, bool, int, int]
@@ -80,6 +83,7 @@ class Watch:
         self._looking: asyncio.Task[None] | None = None
         self._look_now = asyncio.Event()
         self._outgoing: dict[str, Bell] = {}
+        self._tells_of_lost = False
         self._ringing = False
         self._leased = False
         self._away = False
@@ -93,6 +97,7 @@ class Watch:
             return
         with self._lock:
             for one in done:
+                self._tells_of_lost = self._tells_of_lost or one.handed_over
                 self._outgoing[one.task_id] = (
                     one.task_id,
                     one.state,
@@ -110,12 +115,14 @@ class Watch:
         while True:
             with self._lock:
                 bells, self._outgoing = list(self._outgoing.values()), {}
+                lost, self._tells_of_lost = self._tells_of_lost, False
                 if not bells:
                     self._ringing = False
                     return
             try:
                 async with asyncio.timeout(SEND_SECONDS):
-                    await self._layer.group_send(GROUP, {"type": "a2a.bells", "from": self._holder, "bells": bells})
+                    message = {"type": "a2a.bells", "from": self._holder, "bells": bells, "lost": lost}
+                    await self._layer.group_send(GROUP, message)
             except Exception as error:  # whatever a layer raises when its server is away; the others look at the rows
                 self._layer_failed(error)
             else:
@@ -216,8 +223,9 @@ class Watch:
             except Exception:
                 logger.warning("Could not look for tasks that have lost their process", exc_info=True)
             pause = max(MIN_LOOK_SECONDS, a2a_settings.LEASE_SECONDS / 3)
+            pause = min(pause, MAX_LOOK_SECONDS if self._leased else IDLE_LOOK_SECONDS)
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._look_now.wait(), min(pause, MAX_LOOK_SECONDS) if self._leased else pause)
+                await asyncio.wait_for(self._look_now.wait(), pause)
             self._look_now.clear()
 
     async def _listen(self) -> None:
@@ -240,6 +248,8 @@ class Watch:
         if message.get("from") == self._holder:
             return
         self._deaf_until = 0.0
+        if message.get("lost"):
+            self._look_now.set()
         bells = [Committed(*bell) for bell in message.get("bells", ())]
         positions, runs = self._feed.positions(one.task_id for one in bells), self._runs()
         for one in bells:
@@ -263,6 +273,19 @@ class Watch:
                 one.last_seq = max(one.last_seq, one.events[-1][0])
         tell_loops(self._feed.deliveries([one]))
         return True
+
+    def stop_looking(self) -> None:
+        """Take up no more tasks."""
+        with self._lock:
+            task, self._looking = self._looking, None
+        if task is not None and not task.get_loop().is_closed():
+            task.get_loop().call_soon_threadsafe(task.cancel)
+
+    def flush(self, seconds: float) -> None:
+        """Wait until what was to be told to other processes is told, ``seconds`` at most; not on its loop."""
+        until = time.monotonic() + seconds
+        while self._ringing and time.monotonic() < until:
+            time.sleep(FLUSH_SECONDS)
 
     def stop(self) -> None:
         """End the watch."""

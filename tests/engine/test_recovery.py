@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import json
 import time
 from typing import Any
 
@@ -15,17 +16,21 @@ from a2a_django import engine
 from a2a_django.agents import registry
 from a2a_django.conf import a2a_settings
 from a2a_django.engine import clock, database, watch
+from a2a_django.engine.batch import HANDED_OVER
 from a2a_django.engine.recovery import (
     LOST_AGAIN_TEXT,
     LOST_TEXT,
     NO_AGENT_TEXT,
+    STOPPED_TEXT,
+    HandOver,
     Outcome,
     RecoverTask,
     _recover,
     recover,
 )
 from a2a_django.models import Message, Task
-from tests.engine.kit import WAIT, cancel, get, made_of, send, until
+from a2a_django.protocol.errors import UnavailableError
+from tests.engine.kit import WAIT, cancel, get, made_of, send, until, when
 from tests.engine.writing import journal
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -48,6 +53,7 @@ def looked_for_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let nobody look for lost tasks but the test."""
     monkeypatch.setattr(watch, "MIN_LOOK_SECONDS", 3600)
     monkeypatch.setattr(watch, "MAX_LOOK_SECONDS", 3600)
+    monkeypatch.setattr(watch, "IDLE_LOOK_SECONDS", 3600)
 
 
 async def lose(task_id: str) -> None:
@@ -150,8 +156,9 @@ async def test_a_run_that_waited_for_a_sign_in_was_at_work(registered: Any) -> N
     assert runs == ["pay", "pay"]
 
 
-async def test_a_process_that_ends_gives_its_runs_up_without_a_word(
-    registered: Any, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("max_attempts", [1, 2])
+async def test_a_process_that_ends_hands_its_runs_over(
+    registered: Any, caplog: pytest.LogCaptureFixture, max_attempts: int
 ) -> None:
     begun, over = asyncio.Event(), asyncio.Event()
 
@@ -165,16 +172,78 @@ async def test_a_process_that_ends_gives_its_runs_up_without_a_word(
         finally:
             over.set()
 
-    agent = registered(made_of(run))
+    agent = registered(made_of(run, max_attempts=max_attempts))
     task = await send(agent, immediately=True)
     await asyncio.wait_for(begun.wait(), WAIT)
     await asyncio.get_running_loop().run_in_executor(None, engine.shutdown)
     await asyncio.wait_for(over.wait(), WAIT)
     await asyncio.sleep(0)
-    assert not [record for record in caplog.records if record.name.startswith("a2a_django")]
+    said = [record.message for record in caplog.records if record.name.startswith("a2a_django")]
     row = await database.run(lambda: Task.objects.get(pk=task["id"]))
-    assert row.state == "TASK_STATE_WORKING"
-    assert row.lease_holder
+    if max_attempts == 1:
+        assert said == [f"Task {task['id']} was at work when the process ended, and has failed"]
+        assert json.loads(row.status_message or "")["parts"] == [{"text": STOPPED_TEXT}]
+        return
+    assert said == []
+    assert (row.state, row.lease_holder) == ("TASK_STATE_WORKING", HANDED_OVER)
+    await recover(engine.get().runner)  # at once, and not when a lease would be over
+    assert task["id"] in engine.get().runner.attempts()
+
+
+async def test_a_process_that_ends_lets_runs_come_to_their_end(registered: Any, settings: Any) -> None:
+    settings.A2A = {**settings.A2A, "SHUTDOWN_SECONDS": WAIT}
+    runner, go = engine.get().runner, asyncio.Event()
+
+    async def run(ctx: Any) -> str:
+        await ctx.working()
+        await go.wait()
+        return "done"
+
+    agent = registered(made_of(run, max_attempts=2))
+    task = await send(agent, immediately=True)
+    await settled(agent, task["id"], "TASK_STATE_WORKING")
+    ending = asyncio.get_running_loop().run_in_executor(None, engine.shutdown)
+    await when(lambda: runner._closing)
+    with pytest.raises(UnavailableError), runner.room("alice"):
+        pass
+    go.set()
+    await ending
+    assert (await get(agent, task["id"]))["status"]["state"] == "TASK_STATE_COMPLETED"
+
+
+async def test_a_message_whose_turn_comes_at_the_end_is_handed_over(registered: Any, settings: Any) -> None:
+    settings.A2A = {**settings.A2A, "SHUTDOWN_SECONDS": WAIT}
+    runner, go, texts = engine.get().runner, asyncio.Event(), []
+
+    async def run(ctx: Any) -> None:
+        texts.append(ctx.text)
+        if ctx.text == "first":
+            await ctx.input_required("?")
+            await go.wait()
+
+    agent = registered(made_of(run, max_attempts=2))
+    task = await send(agent, "first", immediately=True)
+    await settled(agent, task["id"], "TASK_STATE_INPUT_REQUIRED")
+    await send(agent, "second", task_id=task["id"], immediately=True)
+    ending = asyncio.get_running_loop().run_in_executor(None, engine.shutdown)
+    await when(lambda: runner._closing)
+    go.set()
+    await ending
+    assert texts == ["first"]
+    row = await database.run(lambda: Task.objects.get(pk=task["id"]))
+    assert row.lease_holder == HANDED_OVER
+    await recover(engine.get().runner)
+    await settled(agent, task["id"], "TASK_STATE_COMPLETED")
+    assert texts == ["first", "second"]
+
+
+async def test_what_has_been_taken_from_a_run_is_not_handed_over(registered: Any) -> None:
+    agent = registered(made_of(work, max_attempts=9))
+    task_id = await at_work(agent)
+    here = engine.get().journal
+    assert (await here.submit(RecoverTask(task_id, "another", 9))).outcome is Outcome.RUN
+    assert await here.submit(HandOver(task_id, 1, 9)) is Outcome.SPARED
+    assert (await database.run(lambda: Task.objects.get(pk=task_id))).lease_holder == "another"
 
 
 @pytest.mark.parametrize("meanwhile", ["cancelled", "deleted", "taken"])
@@ -333,3 +402,26 @@ async def test_a_lease_is_judged_by_the_clock_of_the_database(registered: Any, m
     given = await database.run(lambda: Task.objects.get(pk=task["id"]).lease_expires_at)
     left = given - await database.run(clock.read, "default")
     assert dt.timedelta(0) < left <= dt.timedelta(seconds=a2a_settings.LEASE_SECONDS)
+
+
+async def test_an_answer_that_was_taken_is_not_lost_with_its_run(registered: Any) -> None:
+    """The task still stands at the question of the run before when the process dies over the answer."""
+    texts, begun = [], asyncio.Event()
+
+    async def run(ctx: Any) -> None:
+        texts.append(ctx.text)
+        if ctx.text == "first":
+            await ctx.input_required("?")
+        elif len(texts) == 2:
+            begun.set()
+            await asyncio.sleep(60)
+
+    agent = registered(made_of(run, max_attempts=2))
+    task = await send(agent, "first")
+    await send(agent, "second", task_id=task["id"], immediately=True)
+    await asyncio.wait_for(begun.wait(), WAIT)
+    await lose(task["id"])
+    third = asyncio.ensure_future(send(agent, "third", task_id=task["id"]))  # does not pass it over either
+    await settled(agent, task["id"], "TASK_STATE_COMPLETED")
+    assert (await third)["status"]["state"] == "TASK_STATE_COMPLETED"
+    assert texts == ["first", "second", "second"]

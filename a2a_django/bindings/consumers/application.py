@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from a2a_django import engine
 from a2a_django.bindings.consumers.asgi import AsgiApplication, Receive, Scope, Send
 from a2a_django.bindings.consumers.calls import CONSUMERS
 from a2a_django.bindings.consumers.consumer import HttpConsumer
+from a2a_django.bindings.consumers.lifespan import live
 from a2a_django.bindings.consumers.requests import headers_of
 from a2a_django.bindings.consumers.site import find_address, script_prefix, visit_of
 
@@ -23,8 +23,9 @@ class Application:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request or pass it on."""
-        if scope["type"] == "lifespan":  # else the first call does it
-            engine.get()  # it takes up what a process that died has left: tasks, and deliveries to webhooks
+        if scope["type"] == "lifespan":
+            await live(self.site, scope, receive, send)
+            return
         consumer = consumer_for(scope)
         await (self.site if consumer is None else consumer)(scope, receive, send)
 

@@ -15,7 +15,7 @@ from a2a_django.retention import regular
 
 #: How often the worker looks for webhooks that have to be told, and sees that somebody looks for lost tasks.
 LOOK_SECONDS = 0.25
-WATCH_SECONDS = 5.0
+WATCH_SECONDS = 2.0
 
 
 class Command(BaseCommand):
@@ -47,6 +47,7 @@ class Command(BaseCommand):
         pruning = regular.begin(stop)
         while not stop.wait(WATCH_SECONDS):
             here.watch.wake()
+            here.watch.look()
             here.sender.wake()
         if pruning is not None:
             pruning.join()

@@ -17,6 +17,7 @@ A2A = {
     "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
     "DEFAULT_AGENT": "steady",
     "LEASE_SECONDS": float(os.environ.get("LASTING_LEASE_SECONDS", "2")),
+    "SHUTDOWN_SECONDS": float(os.environ.get("LASTING_SHUTDOWN_SECONDS", "0")),
 }
 
 LOGGING = {
