@@ -247,7 +247,7 @@ def _signed_claims(request: HttpRequest, keys: _Keys) -> Mapping[str, Any]:
     try:
         payload = jws.deserialize_compact(token, keys, algorithms=[ALGORITHM]).payload
         claims = json.loads(payload)
-    except (JoseError, ValueError, RecursionError):
+    except (JoseError, ValueError, TypeError, RecursionError):
         raise InvalidNotification("The signed token is not good") from None
     if not isinstance(claims, dict):
         raise InvalidNotification("The signed token says nothing")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import time
 from io import BytesIO
@@ -302,6 +303,22 @@ def test_the_algorithm_is_not_the_callers_choice() -> None:
 @pytest.mark.parametrize("token", ["", "x", "..", "a.b.c", "é.é.é", "x" * 10_000])
 def test_what_is_no_token(token: str) -> None:
     refused({"A2A-Notification-JWT": token}, jwks=public_jwks())
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"alg": ["ES256"], "kid": "first"},
+        {"alg": "ES256", "kid": ["first"]},
+        {"alg": "ES256", "kid": "first", "crit": 1},
+        [1],
+        None,
+    ],
+)
+def test_a_header_of_other_kinds_is_no_fault_of_ours(header: Any) -> None:
+    protected, claims, signature = signed()["A2A-Notification-JWT"].split(".")
+    protected = base64.urlsafe_b64encode(json.dumps(header).encode()).decode().rstrip("=")
+    refused({"A2A-Notification-JWT": f"{protected}.{claims}.{signature}"}, jwks=public_jwks())
 
 
 def test_a_payload_that_says_nothing() -> None:

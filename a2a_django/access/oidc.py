@@ -128,11 +128,15 @@ class OIDCAuthentication(BaseAuthentication):
         if claimed.get("iss") != options.issuer:
             return None
         claims = _checked(text, header, options)
+        try:
+            expires_at = float(claims["exp"])
+        except OverflowError as error:  # more digits than any time has
+            raise AuthenticationFailed("Invalid token") from error
         token = OIDCToken(
             issuer=options.issuer,
             subject=str(claims["sub"]),
             scopes=scopes_of(claims),
-            expires_at=float(claims["exp"]),
+            expires_at=expires_at,
             claims=claims,
         )
         user = self.user_for(token)
@@ -189,7 +193,7 @@ def _unchecked(text: str) -> tuple[dict[str, Any], dict[str, Any]]:
 def _checked(text: str, header: Mapping[str, Any], options: OIDCOptions) -> dict[str, Any]:
     """Return the claims of a token that is good. Raises ``AuthenticationFailed`` and ``IssuerUnavailable``."""
     algorithm, kid = header.get("alg"), header.get("kid")
-    if algorithm not in set(options.algorithms) or not (kid is None or isinstance(kid, str)):
+    if not isinstance(algorithm, str) or algorithm not in options.algorithms or not isinstance(kid, str | None):
         raise AuthenticationFailed("Invalid token")
     try:
         key = _source(options).find(kid, algorithm)

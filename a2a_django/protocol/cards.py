@@ -138,6 +138,6 @@ def _is_right(entry: Wire, payload: bytes, key: Key) -> bool:
     token = f"{entry.get('protected')}.{encoded}.{entry.get('signature')}"
     try:
         jws.deserialize_compact(token, key, registry=_Registry(algorithms=ALGORITHMS))
-    except (JoseError, ValueError):
+    except (JoseError, ValueError, TypeError):  # the last for members of the header that are of other kinds
         return False
     return True

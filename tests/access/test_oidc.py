@@ -171,6 +171,26 @@ def test_the_algorithm_is_ours_to_choose(them: Issuer, alice: User, settings: Se
     assert ask(good)[0] == alice
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"alg": ["RS256"], "kid": "k1"},
+        {"alg": {}, "kid": "k1"},
+        {"kid": "k1"},
+        {"alg": "RS256", "kid": ["k1"]},
+        {"alg": "RS256", "kid": "k1", "crit": 1},
+        {"alg": "RS256", "kid": "k1", "typ": {}, "jku": 1, "b64": False},
+    ],
+)
+def test_a_header_of_other_kinds_is_no_fault_of_ours(them: Issuer, alice: User, header: dict[str, Any]) -> None:
+    refuse(signed_by_hand(them, header))
+
+
+@pytest.mark.parametrize("claims", [{"exp": 10**400}, {"exp": "soon"}, {"exp": {}}, {"sub": ["alice"]}, {"aud": {}}])
+def test_claims_of_other_kinds_are_no_fault_of_ours(them: Issuer, alice: User, claims: dict[str, Any]) -> None:
+    refuse(them.token(**claims))
+
+
 @pytest.mark.parametrize("said", [{"alg": "RS384"}, {"use": "enc"}, {"key_ops": ["sign"]}])
 def test_a_key_is_for_what_it_says(them: Issuer, alice: User, said: dict[str, Any]) -> None:
     them.jwks = json.dumps({"keys": [{**them.keys[0].as_dict(private=False), **said}]}).encode()

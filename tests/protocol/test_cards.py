@@ -192,6 +192,7 @@ def test_other_algorithms_of_others_are_read() -> None:
         {"protected": "bm9uc2Vuc2U", "signature": "x"},
         {"protected": "eyJhbGciOiJFUzI1NiJ9", "signature": "é"},
         {"protected": "eyJhbGciOiJFUzI1NiJ9", "signature": "AAAA"},
+        {"protected": "eyJhbGciOiJFUzI1NiIsImNyaXQiOjF9", "signature": "AAAA"},  # {"alg":"ES256","crit":1}
     ],
 )
 def test_broken_signatures_beside_a_good_one_do_not_matter(wrong: dict[str, str]) -> None:
