@@ -23,10 +23,11 @@ from django.db import InterfaceError, OperationalError, models
 from rest_framework.permissions import AllowAny, IsAuthenticated
 
 from a2a_django.access.identity import Identity
+from a2a_django.access.keys import check_agent
 from a2a_django.access.policy import still_permitted
 from a2a_django.conf import a2a_settings
 from a2a_django.engine import database
-from a2a_django.protocol.errors import A2AError, InternalError, UnauthenticatedError
+from a2a_django.protocol.errors import A2AError, InternalError, PermissionDeniedError, UnauthenticatedError
 
 logger = logging.getLogger("a2a_django.access")
 
@@ -56,9 +57,11 @@ class Standing:
     identity: Identity | None
     permissions: tuple[Any, ...]
     tenant: str
+    #: The slug of the agent, which a key may be for or not.
+    agent: str = ""
 
     @classmethod
-    def of(cls, identity: Identity, permissions: Iterable[Any], tenant: str) -> Standing | None:
+    def of(cls, identity: Identity, permissions: Iterable[Any], tenant: str, agent: str = "") -> Standing | None:
         """Return the standing of a caller; None where there is nothing that could be lost."""
         own = tuple(permissions)
         asked = any(each not in (AllowAny, IsAuthenticated) for each in (*a2a_settings.PERMISSION_CLASSES, *own))
@@ -69,20 +72,23 @@ class Standing:
             identity if asked else None,
             own,
             tenant,
+            agent,
         )
         if found.user is None and found.auth is None and found.expires_at is None and not asked:
             return None
         return found
 
 
-def keep_watch(stream: Stream, identity: Identity, permissions: Iterable[Any] = (), tenant: str = "") -> None:
+def keep_watch(
+    stream: Stream, identity: Identity, permissions: Iterable[Any] = (), tenant: str = "", agent: str = ""
+) -> None:
     """End ``stream`` with an error soon after its caller has lost the right to it; in the running loop.
 
-    ``permissions`` are those of the agent, beside the site's.
+    ``permissions`` are those of the agent, beside the site's; ``agent`` is its slug.
     """
     if not a2a_settings.STREAM_RECHECK_SECONDS:
         return
-    standing = Standing.of(identity, permissions, tenant)
+    standing = Standing.of(identity, permissions, tenant, agent)
     if standing is not None:
         _watch().add(stream, standing)
 
@@ -104,6 +110,10 @@ def _wrong(standing: Standing, rows: dict[Key, Any], now: float) -> A2AError | N
         auth = rows.get(standing.auth)
         if auth is None or not _is_good(auth):
             return UnauthenticatedError("The credentials are not good any more")
+        try:
+            check_agent(auth, standing.agent)
+        except PermissionDeniedError as error:
+            return error
     if standing.expires_at is not None and standing.expires_at <= now:
         return UnauthenticatedError("The credentials have expired")
     if standing.identity is not None:

@@ -128,7 +128,7 @@ async def events_of(operation: Operation, call: CallContext, request: Wire) -> s
     """Return what an operation that streams answers; it ends when the caller loses the right to it."""
     events = cast(EventStream, await operation.call(call, request))
     if call.identity is not None:
-        keep_watch(events, call.identity, call.agent.permissions, call.tenant)
+        keep_watch(events, call.identity, call.agent.permissions, call.tenant, call.agent.slug)
     return events
 
 

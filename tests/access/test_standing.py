@@ -102,6 +102,9 @@ async def lose(what: str) -> str:
         case "the scope is taken away":
             await keys.aupdate(scopes=[])
             return "PERMISSION_DENIED"
+        case "the agent is taken away":
+            await keys.aupdate(agents=["another"])
+            return "PERMISSION_DENIED"
         case "the group is left":
             await (await user.aget()).groups.aclear()
             return "PERMISSION_DENIED"
@@ -115,6 +118,7 @@ LOSSES = [
     "the key expires",
     "the key is deleted",
     "the scope is taken away",
+    "the agent is taken away",
     "the group is left",
 ]
 

@@ -64,7 +64,7 @@ async def _open(exchange: Exchange) -> Answer | StreamAnswer:
             place.release()
             return Answer(204, {"Cache-Control": "no-store"}, b"")
         if call.identity is not None:
-            keep_watch(updates, call.identity, call.agent.permissions, call.tenant)
+            keep_watch(updates, call.identity, call.agent.permissions, call.tenant, call.agent.slug)
         frames = sse.Frames(updates, place, error=errors.status_text, field=f"event: {EVENT}\ndata: ")
     except BaseException:
         place.release()
