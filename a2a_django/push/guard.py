@@ -4,7 +4,7 @@ Whoever registers a webhook chooses where this server sends a request, so it mus
 the server stands in. The rule: https, to addresses that are public, and the site's own exceptions
 (``A2A["WEBHOOK_ALLOWED_HOSTS"]``).
 
-A URL is judged three times. ``check_url`` reads it, without asking anybody; ``check`` looks its name up besides, for a
+A URL is judged three times. ``target`` reads it, without asking anybody; ``check`` looks its name up besides, for a
 clear error when a webhook is registered; and ``permits`` is asked for the very address that is about to be connected
 to. Only the last one makes it safe: a name may have another address a moment later. The others make it understandable.
 """
@@ -173,14 +173,6 @@ def _entry(text: str) -> tuple[str | ipaddress.IPv4Network | ipaddress.IPv6Netwo
         raise ValueError("no host, host:port, .domain, address or network") from error
 
 
-def check_url(url: str) -> str:
-    """Return ``url`` in the form that is used in requests.
-
-    Raises ``Refused`` when it can be told from the text alone that no webhook may be there.
-    """
-    return target(url).url
-
-
 async def check(url: str, *, names: Resolver = resolver) -> None:
     """Raise ``Refused`` when no webhook may be at ``url``, as its name is known now.
 
@@ -231,7 +223,7 @@ _NO_HOST: Final = "its host is no valid host name"
 
 
 def target(url: str) -> Target:
-    """Read a URL. Raises ``Refused`` as ``check_url`` does."""
+    """Read a URL. Raises ``Refused`` when it can be told from the text alone that no webhook may be there."""
     parts = _parts(url)
     scheme = parts["scheme"].lower()
     if scheme not in _DEFAULT_PORTS:

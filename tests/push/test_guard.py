@@ -19,7 +19,7 @@ from pytest_django import Settings
 from yarl import URL
 
 from a2a_django.push import guard
-from a2a_django.push.guard import Refused, check, check_url, is_entry
+from a2a_django.push.guard import Refused, check, is_entry, target
 from a2a_django.push.names import Address, Resolver
 from tests.checks.kit import found
 
@@ -112,7 +112,7 @@ SPELLINGS = [
 def test_no_spelling_of_a_place_that_is_not_public_passes(host: str, reason: str) -> None:
     for url in (f"https://{host}", f"https://{host}/x?y", f"HTTPS://{host}?", f"https://{host}#hook.example"):
         with pytest.raises(Refused) as refused:
-            check_url(url)
+            target(url)
         assert refused.value.reason == reason
 
 
@@ -169,7 +169,7 @@ def test_no_spelling_of_a_place_that_is_not_public_passes(host: str, reason: str
 )
 def test_what_is_no_url_for_a_webhook(url: str, reason: str) -> None:
     with pytest.raises(Refused) as refused:
-        check_url(url)
+        target(url)
     assert refused.value.reason == reason
 
 
@@ -195,7 +195,7 @@ def test_what_is_no_url_for_a_webhook(url: str, reason: str) -> None:
     ],
 )
 def test_what_passes_and_how_it_is_written_then(url: str, normal: str | None) -> None:
-    assert check_url(url) == (normal or url)
+    assert target(url).url == (normal or url)
 
 
 NOT_PUBLIC_NETWORKS = [
@@ -217,7 +217,7 @@ async def test_no_network_but_the_public_one(text: str) -> None:
     network = ipaddress.ip_network(text)
     for address in (network[0], network[network.num_addresses // 2], network[-1]):
         with pytest.raises(Refused):
-            check_url(f"https://{_host(address)}/")
+            target(f"https://{_host(address)}/")
         with pytest.raises(Refused) as refused:
             await check("https://hook.example/", names=names(str(address)))
         assert refused.value.reason == NOT_PUBLIC
@@ -234,7 +234,7 @@ async def test_no_network_but_the_public_one(text: str) -> None:
 )  # fmt: skip
 async def test_the_public_network_begins_next_door(text: str) -> None:
     address = ipaddress.ip_address(text)
-    assert check_url(f"https://{_host(address)}/")
+    assert target(f"https://{_host(address)}/").address == address
     await check("https://hook.example/", names=names(text))
 
 
@@ -353,7 +353,7 @@ async def test_exceptions(settings: Settings, entries: list[str], url: str, pass
         await check(url, names=names("8.8.8.8"))
     else:
         with pytest.raises(Refused):
-            check_url(url)
+            target(url)
 
 
 async def test_a_listed_network_counts_whatever_the_name_is(settings: Settings) -> None:
@@ -379,12 +379,12 @@ async def test_a_listed_name_may_have_any_address(settings: Settings) -> None:
 
 async def test_http_where_the_site_allows_it(settings: Settings) -> None:
     settings.A2A = {"WEBHOOK_HTTPS_ONLY": False}
-    assert check_url("http://hook.example:80/") == "http://hook.example/"
-    assert check_url("http://hook.example:443/") == "http://hook.example:443/"
+    assert target("http://hook.example:80/").url == "http://hook.example/"
+    assert target("http://hook.example:443/").url == "http://hook.example:443/"
     await check("http://hook.example/", names=names("8.8.8.8"))
     for url in ("http://127.0.0.1/", "http://localhost/", "http://intranet/", "ftp://8.8.8.8/"):
         with pytest.raises(Refused):
-            check_url(url)
+            target(url)
     with pytest.raises(Refused):
         await check("http://hook.example/", names=names("127.0.0.1"))
 
@@ -400,7 +400,7 @@ def test_an_entry_that_is_none_is_said(settings: Settings, entry: str) -> None:
     settings.A2A = {"WEBHOOK_ALLOWED_HOSTS": ["localhost", entry]}
     assert "WEBHOOK_ALLOWED_HOSTS" in found()["E003"].msg
     with pytest.raises(ImproperlyConfigured, match="WEBHOOK_ALLOWED_HOSTS"):
-        check_url("http://localhost/")
+        target("http://localhost/")
     assert not is_entry(entry)
 
 
@@ -459,7 +459,7 @@ def v6_spelling(draw: st.DrawFn) -> str:
 @given(st.one_of(v4_spelling(), v6_spelling()), st.sampled_from(["", ":443", ":80"]))
 def test_no_spelling_made_of_a_private_address_passes(host: str, port: str) -> None:
     with pytest.raises(Refused):
-        check_url(f"https://{host}{port}/")
+        target(f"https://{host}{port}/")
 
 
 HOSTS = st.text(st.sampled_from("0123456789abcdefxX.:[]%@\\/?#-_。．１ⓛü"), max_size=24)
@@ -469,17 +469,17 @@ HOSTS = st.text(st.sampled_from("0123456789abcdefxX.:[]%@\\/?#-_。．１ⓛü")
 @given(st.one_of(HOSTS, st.text(max_size=24)), st.text(max_size=12))
 def test_what_passes_means_one_host_to_every_reader(host: str, rest: str) -> None:
     try:
-        target = guard.target(f"https://{host}/{rest}")
+        found = target(f"https://{host}/{rest}")
     except Refused:
         return
-    assert check_url(target.url) == target.url  # nothing changes when it is read again
-    assert target.url.isascii()
-    assert urlsplit(target.url).hostname == target.host == URL(target.url, encoded=True).raw_host
-    assert urlsplit(target.url).port in (None, target.port)
-    assert URL(target.url).port == target.port
+    assert target(found.url).url == found.url  # nothing changes when it is read again
+    assert found.url.isascii()
+    assert urlsplit(found.url).hostname == found.host == URL(found.url, encoded=True).raw_host
+    assert urlsplit(found.url).port in (None, found.port)
+    assert URL(found.url).port == found.port
     try:
-        numeric = socket.getaddrinfo(target.host, target.port, flags=socket.AI_NUMERICHOST)
+        numeric = socket.getaddrinfo(found.host, found.port, flags=socket.AI_NUMERICHOST)
     except OSError:
         return  # a name
     assert all(ipaddress.ip_address(entry[4][0]).is_global for entry in numeric)
-    assert target.address is not None
+    assert found.address is not None
