@@ -170,7 +170,7 @@ class Batch:
         if not task._state.adding:
             rows = Message.objects.using(self.using).filter(task_id=task.pk, attempt__isnull=True)
             taken = {(m.task_id, m.position) for m in self.taken}
-            for row in rows.order_by("position"):
+            for row in rows.order_by("position")[: len(taken) + 1]:
                 if (row.task_id, row.position) not in taken:
                     return row
         return next((m for m in self.messages if m.task_id == task.pk and m.attempt is None), None)
