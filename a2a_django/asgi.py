@@ -1,8 +1,10 @@
 """The ASGI application of a site that answers A2A calls without a thread, in ``asgi.py``::
 
-from a2a_django.asgi import get_asgi_application
+    from a2a_django.asgi import get_asgi_application
 
-application = get_asgi_application()
+    application = get_asgi_application()
+
+It stands in the place of Django's function of that name.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Signals for the site, sent after the commit of what they tell of.
 
 Receivers get ``sender`` (the model class), ``task_id`` (str) and the arguments named below. They run in the engine's
-writing thread, outside of any transaction: keep them short, hand longer work to a task queue. A receiver that fails is
-logged and hurts nobody.
+writing thread, outside of any transaction (in a plain agent's own thread where it publishes inside a transaction of its
+own): keep them short, hand longer work to a task queue. A receiver that fails is logged and hurts nobody.
 """
 
 from __future__ import annotations

@@ -21,11 +21,11 @@ WATCH_SECONDS = 2.0
 class Command(BaseCommand):
     """Sends to webhooks, takes up the tasks of processes that died, and prunes old tasks, until it is told to stop.
 
-    Serving processes do both as well; a site that wants sending apart sets ``A2A["PUSH_IN_PROCESS"] = False``. Any
+    Serving processes do the first two as well; a site that wants sending apart sets ``A2A["PUSH_IN_PROCESS"] = False``. Any
     number of workers share the work.
     """
 
-    help = _(
+    help = (
         "Sends to webhooks, takes up the tasks of processes that died, and prunes old tasks. "
         "Stops with Ctrl-C or SIGTERM."
     )
