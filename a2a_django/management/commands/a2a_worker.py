@@ -21,8 +21,8 @@ WATCH_SECONDS = 2.0
 class Command(BaseCommand):
     """Sends to webhooks, takes up the tasks of processes that died, and prunes old tasks, until it is told to stop.
 
-    Serving processes do the first two as well; a site that wants sending apart sets ``A2A["PUSH_IN_PROCESS"] = False``. Any
-    number of workers share the work.
+    Serving processes do the first two as well; a site that wants sending apart sets ``A2A["PUSH_IN_PROCESS"] = False``.
+    Any number of workers share the work.
     """
 
     help = (
