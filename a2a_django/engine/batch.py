@@ -337,8 +337,11 @@ class Batch:
                 return (message.message_id, message.wire) in messages.values_list("message_id", "wire")
             if (changed := self.outbox.is_stored()) is not None:
                 return changed
-            for (task_id, attempt), text in self.checkpoints.items():
-                return text in self._worked_on(task_id, attempt).values_list("checkpoint", flat=True)
+            if self.checkpoints:
+                return all(
+                    text in self._worked_on(task_id, attempt).values_list("checkpoint", flat=True)
+                    for (task_id, attempt), text in self.checkpoints.items()
+                )
             return task is None or row == attrgetter(*stands)(task)
 
     def committed(self) -> list[Committed]:

@@ -12,6 +12,7 @@ Invariants:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 
 from django.db.models import Case, F, PositiveIntegerField, Value, When
 
@@ -123,11 +124,16 @@ class Outbox:
             self.told.update(last)
 
     def is_stored(self) -> bool | None:
-        """Return whether what was changed here is in the rows; None when nothing was."""
+        """Return whether all that was changed here is in the rows; None when nothing was."""
         rows = PushConfig.objects.using(self._using)
-        for config in (*self._new, *self._put):
-            found = rows.filter(task_id=config.task_id, config_key=config.config_key)
-            return (config.url, config.sealed) in found.values_list("url", "sealed")
-        for task_id, key in self._deleted:
-            return not rows.filter(task_id=task_id, config_key=key).exists()
-        return None
+        put = {(config.task_id, config.config_key): config for config in (*self._new, *self._put)}
+        gone = set(self._deleted) - put.keys()
+        if not put and not gone:
+            return None
+        if any(rows.filter(task_id=task_id, config_key=key).exists() for task_id, key in gone):
+            return False
+        said = (*GIVEN, "disabled_at")
+        return all(
+            attrgetter(*said)(config) in rows.filter(task_id=task_id, config_key=key).values_list(*said)
+            for (task_id, key), config in put.items()
+        )

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from django.db import InterfaceError, OperationalError
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.utils import timezone
 
 from a2a_django.engine import journal as journal_module
-from a2a_django.engine.jobs import EndRun, Job
+from a2a_django.engine.checkpoints import SetCheckpoint
+from a2a_django.engine.jobs import EndRun, Job, Voice
 from a2a_django.engine.journal import Journal
-from a2a_django.models import Message, Task
-from tests.engine.kit import row
+from a2a_django.engine.push_jobs import DeletePushConfig, PutPushConfig
+from a2a_django.models import Message, PushConfig, Task
+from a2a_django.models.fields import key_of
+from tests.engine.kit import WAIT, row
 from tests.engine.writing import Recorder, chunk, create, creation, follow_up, journal, says, status
+from tests.push.kit import config
 
 pytestmark = pytest.mark.usefixtures("sound_rows")
 
@@ -119,3 +125,58 @@ def test_jobs_fail_when_it_cannot_be_found_out(
         writer.write(a_chunk(writer, task))
     assert row(task.pk).last_seq == 1, "it was carried out once, and not again"
     assert not any(told.told)
+
+
+def together(writer: Journal, jobs: list[Job[Any]]) -> None:
+    """Have jobs carried out in one transaction."""
+    with writer._wake:
+        for job in jobs:
+            job.event = threading.Event()
+            writer._put(job)
+    for job in jobs:
+        assert job.event is not None
+        assert job.event.wait(WAIT)
+        assert job.error is None
+
+
+@pytest.mark.parametrize("took_place", [True, False])
+def test_a_webhook_that_is_enabled_again_is(both: tuple[Journal, Recorder], losses: Losses, took_place: bool) -> None:
+    """Its row looks the same but for that, because it has no secrets."""
+    writer, _ = both
+    task = create(writer).task
+    url = "https://hook.example/"
+    writer.write(PutPushConfig(task.pk, config(url, "c"), agent=task.agent, owner=task.owner))
+    PushConfig.objects.update(disabled_at=timezone.now(), disabled_reason="gone")
+    losses.append(took_place)
+    writer.write(PutPushConfig(task.pk, config(url, "c"), agent=task.agent, owner=task.owner))
+    assert not losses
+    assert PushConfig.objects.get().disabled_at is None
+
+
+@pytest.mark.parametrize("took_place", [True, False])
+def test_all_webhooks_of_a_transaction_are_looked_at(
+    both: tuple[Journal, Recorder], losses: Losses, took_place: bool
+) -> None:
+    writer, _ = both
+    task = create(writer).task
+    for config_id in ("a", "b"):
+        new = config("https://hook.example/", config_id)
+        writer.write(PutPushConfig(task.pk, new, agent=task.agent, owner=task.owner))
+    losses.append(took_place)
+    ids = ("never there", "a", "b")
+    together(writer, [DeletePushConfig(task.pk, key_of(each), agent=task.agent, owner=task.owner) for each in ids])
+    assert not losses
+    assert not PushConfig.objects.exists()
+
+
+@pytest.mark.parametrize("took_place", [True, False])
+def test_all_checkpoints_of_a_transaction_are_looked_at(
+    both: tuple[Journal, Recorder], losses: Losses, took_place: bool
+) -> None:
+    writer, _ = both
+    tasks = [create(writer).task for _ in range(2)]
+    writer.write(SetCheckpoint(tasks[0].pk, 1, "1", Voice()))
+    losses.append(took_place)
+    together(writer, [SetCheckpoint(task.pk, 1, "1", Voice()) for task in tasks])
+    assert not losses
+    assert list(Message.objects.values_list("checkpoint", flat=True)) == ["1", "1"]
