@@ -42,6 +42,8 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "MAX_BODY_BYTES": 10 * 1024 * 1024,
     # Seconds a run may be silent towards the database before another process may take its task.
     "LEASE_SECONDS": 30,
+    # Seconds a task may wait for its sender before it fails; 0: for ever.
+    "INPUT_REQUIRED_SECONDS": 0,
     # Seconds that runs may go on when a process is told to end, before their tasks are left to others.
     "SHUTDOWN_SECONDS": 5,
     # Seconds after which a blocking SendMessage answers with the task as it is.
@@ -158,6 +160,7 @@ class A2ASettings:
     AGENT_CACHE_SECONDS: float
     MAX_BODY_BYTES: int
     LEASE_SECONDS: float
+    INPUT_REQUIRED_SECONDS: float
     SHUTDOWN_SECONDS: float
     BLOCKING_SECONDS: float
     AUTO_GRACE_SECONDS: float

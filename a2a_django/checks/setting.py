@@ -64,6 +64,7 @@ RULES: Final[dict[str, Rule]] = {
     "AGENT_CACHE_SECONDS": _SECONDS_OR_NONE,
     "MAX_BODY_BYTES": _COUNT,
     "LEASE_SECONDS": _SECONDS,
+    "INPUT_REQUIRED_SECONDS": Rule(lambda v: is_number(v) and v >= 0, "a number of seconds, 0 for ever"),
     "SHUTDOWN_SECONDS": _SECONDS_OR_NONE,
     "BLOCKING_SECONDS": _SECONDS,
     "AUTO_GRACE_SECONDS": _SECONDS_OR_NONE,

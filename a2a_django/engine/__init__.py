@@ -37,7 +37,7 @@ class Engine:
         from a2a_django.engine.announce import announce
         from a2a_django.engine.feed import Feed
         from a2a_django.engine.journal import Journal
-        from a2a_django.engine.recovery import recover
+        from a2a_django.engine.recovery import look
         from a2a_django.engine.runner import Runner
         from a2a_django.engine.watch import Watch
         from a2a_django.push.sender import Sender
@@ -59,7 +59,7 @@ class Engine:
             self.journal.holder,
             runs=self.runner.attempts,
             lost=self.runner.lost,
-            recover=partial(recover, self.runner),
+            recover=partial(look, self.runner),
         )
         self.feed.on_reader = self.watch.wake
         self.runner.on_run = self.watch.wake

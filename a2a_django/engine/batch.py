@@ -21,7 +21,7 @@ from django.db import connections, models, transaction
 from a2a_django.engine.outbox import Outbox
 from a2a_django.engine.statements import add_to_tally, insert, lock
 from a2a_django.models import Artifact, EventKind, Message, Task, TaskEvent
-from a2a_django.models.fields import key_of
+from a2a_django.models.fields import key_of, uuid7
 from a2a_django.protocol import wire
 from a2a_django.protocol.states import TERMINAL, TaskState
 
@@ -250,6 +250,11 @@ class Batch:
             self.release(task)
         text = wire.status_update(task.pk, task.context_id, wire.status(state, moment, message), metadata)
         self._event(task, EventKind.STATUS, text, moment, state=state, attempt=attempt)
+
+    def fail(self, task: Task, text: str) -> None:
+        """End the task as FAILED, with a sentence for its readers."""
+        said = wire.message(message_id=uuid7(), context_id=task.context_id, task_id=task.pk, parts=[{"text": text}])
+        self.move(task, TaskState.FAILED.value, wire.now(), wire.text_of(said))
 
     def add_chunk(self, task: Task, artifact: Artifact, text: str, moment: dt.datetime, *, is_new: bool) -> None:
         """Record an artifact event; ``artifact`` has been brought up to date by the caller."""

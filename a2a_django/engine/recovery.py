@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING, Final
 from a2a_django.agents import registry
 from a2a_django.engine import clock, database
 from a2a_django.engine.batch import Batch
+from a2a_django.engine.expiry import expire
 from a2a_django.engine.jobs import Accepted, Job, has_expired
 from a2a_django.models import Message, Task
-from a2a_django.models.fields import uuid7
-from a2a_django.protocol import wire
-from a2a_django.protocol.states import TERMINAL, TaskState
+from a2a_django.protocol.states import TERMINAL
 
 if TYPE_CHECKING:
     from a2a_django.engine.runner import Runner
@@ -85,7 +84,7 @@ class HandOver(Job[Outcome]):
         else:
             message = batch.message_of(task, task.attempt)
             if message is None or message.tries >= self.max_attempts:
-                fail(batch, task, STOPPED_TEXT)
+                batch.fail(task, STOPPED_TEXT)
                 return Outcome.FAILED
         batch.hand_over(task, clock.read(batch.using))
         return outcome
@@ -113,7 +112,7 @@ class RecoverTask(Job[Recovered]):
                 return self._take(batch, task, message, Outcome.NEXT)
         message = batch.message_of(task, task.attempt)
         if message is None or message.tries >= self.max_attempts:
-            fail(batch, task, self._why(message))
+            batch.fail(task, self._why(message))
             return Recovered(Outcome.FAILED)
         return self._take(batch, task, message, Outcome.RUN)
 
@@ -130,10 +129,12 @@ class RecoverTask(Job[Recovered]):
         return LOST_TEXT
 
 
-def fail(batch: Batch, task: Task, text: str) -> None:
-    """End a task as FAILED, with a sentence for its readers."""
-    said = wire.message(message_id=uuid7(), context_id=task.context_id, task_id=task.pk, parts=[{"text": text}])
-    batch.move(task, TaskState.FAILED.value, wire.now(), wire.text_of(said))
+async def look(runner: Runner) -> bool:
+    """Do what has to be done now and then: take up lost tasks, and end those that wait too long. Returns what
+    ``recover`` returns."""
+    leased = await recover(runner)
+    await expire(runner.journal)
+    return leased
 
 
 async def recover(runner: Runner) -> bool:

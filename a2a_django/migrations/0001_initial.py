@@ -246,6 +246,7 @@ class Migration(migrations.Migration):
                         fields=["agent", "owner", "context_key", "-status_timestamp", "-id"], name="a2a_task_context"
                     ),
                     models.Index(fields=["agent", "owner", "state", "-status_timestamp", "-id"], name="a2a_task_state"),
+                    models.Index(fields=["state", "status_timestamp"], name="a2a_task_age"),
                     models.Index(fields=["lease_expires_at"], name="a2a_task_lease"),
                 ],
                 "constraints": [

@@ -82,6 +82,8 @@ class Task(models.Model):
             models.Index(fields=["agent", "owner", "-status_timestamp", "-id"], name="a2a_task_owner"),
             models.Index(fields=["agent", "owner", "context_key", "-status_timestamp", "-id"], name="a2a_task_context"),
             models.Index(fields=["agent", "owner", "state", "-status_timestamp", "-id"], name="a2a_task_state"),
+            # By age, for all owners: what waits too long.
+            models.Index(fields=["state", "status_timestamp"], name="a2a_task_age"),
             # Not only of tasks with a lease: MySQL has no such indexes, and this one is asked all the time.
             models.Index(fields=["lease_expires_at"], name="a2a_task_lease"),
         ]
