@@ -49,6 +49,6 @@ class Command(BaseCommand):
             here.watch.wake()
             here.watch.look()
             here.sender.wake()
-        if pruning is not None:
-            pruning.join()
         engine.shutdown()
+        if pruning is not None:
+            pruning.join()  # it ends with its transaction
