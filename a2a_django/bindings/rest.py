@@ -167,14 +167,22 @@ async def _call(
 
 
 def _from_body(exchange: Exchange, operation: Operation, pairs: Pairs, fields: Mapping[str, str]) -> Wire:
+    return codec.decode(operation.request, _with_path(body_of(exchange, operation), pairs, fields))
+
+
+def body_of(exchange: Exchange, operation: Operation) -> dict[str, Any]:
+    """Return the object in the body of a POST, an empty one where the operation needs no body and there is none.
+
+    Raises ``ContentTypeNotSupportedError``, ``ParseError``, ``InvalidParamsError``.
+    """
     check_content_type(exchange.headers.get("content-type", ""), exchange.body)
     may_be_empty = operation.name in BODY_MAY_BE_EMPTY
     body: Any = {} if may_be_empty and not exchange.body.strip() else codec.parse_json(exchange.body)
     if body is None and may_be_empty:
-        body = {}
+        return {}
     if type(body) is not dict:
         raise InvalidParamsError("Invalid parameters: the body has to be an object")
-    return codec.decode(operation.request, _with_path(body, pairs, fields))
+    return body
 
 
 def _with_path(body: dict[str, Any], pairs: Pairs, fields: Mapping[str, str]) -> dict[str, Any]:

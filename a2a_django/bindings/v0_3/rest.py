@@ -15,12 +15,12 @@ from a2a_django.agents import Agent
 from a2a_django.bindings import older, rest, sse
 from a2a_django.bindings.calls import Pairs, context, open_stream, tenant_of, version_of
 from a2a_django.bindings.errors import as_a2a, headers
-from a2a_django.bindings.http import JSON, Answer, Exchange, StreamAnswer, check_content_type, query_pairs
+from a2a_django.bindings.http import JSON, Answer, Exchange, StreamAnswer, query_pairs
 from a2a_django.bindings.v0_3.errors import status_text
 from a2a_django.bindings.v0_3.headers import extension_headers
 from a2a_django.bindings.v0_3.rpcs import RPCS, Rpc, event
 from a2a_django.operations import Operation
-from a2a_django.protocol.codec import dumps, parse_json
+from a2a_django.protocol.codec import dumps
 from a2a_django.protocol.errors import InvalidParamsError, MethodNotFoundError
 from a2a_django.protocol.v0_3 import names
 from a2a_django.protocol.v0_3.chunks import proto_chunk
@@ -125,13 +125,7 @@ def _asked(exchange: Exchange, rpc: Rpc, verb: str, pairs: Pairs, fields: Mappin
     ``ContentTypeNotSupportedError``."""
     if verb != "POST":
         return CODEC.decode_query(rpc.request, [*pairs, *fields.items()])
-    check_content_type(exchange.headers.get("content-type", ""), exchange.body)
-    may_be_empty = rpc.operation.name in rest.BODY_MAY_BE_EMPTY
-    body: Any = {} if may_be_empty and not exchange.body.strip() else parse_json(exchange.body)
-    if body is None and may_be_empty:
-        body = {}
-    if type(body) is not dict:
-        raise InvalidParamsError("Invalid parameters: the body has to be an object")
+    body = rest.body_of(exchange, rpc.operation)
     if rpc.operation.name == _CREATE and "config" not in body:
         body = {"config": body}  # the body is the config itself, as the proto has it
     return CODEC.decode(rpc.request, _with_path(body, fields))
