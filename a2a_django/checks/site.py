@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import Tags, Warning, register
+from django.core.checks import Error, Tags, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connections, router
 from django.urls import NoReverseMatch, reverse
@@ -42,6 +42,20 @@ def check_sqlite(app_configs: Apps, **kwargs: Any) -> Messages:
             f"The SQLite database {alias!r} is not set up for several writers at a time.",
             hint=f"Add {' and '.join(missing)} to its OPTIONS, or calls will fail with 'database is locked'.",
             id="a2a_django.W020",
+        )
+    ]
+
+
+@register(TAG, Tags.models)
+def check_time_zones(app_configs: Apps, **kwargs: Any) -> Messages:
+    """Check that moments can be stored as what they are: E021."""
+    if settings.USE_TZ:
+        return []
+    return [
+        Error(
+            "USE_TZ is off, and tasks cannot be stored: their times are moments, whatever the clock on the wall says.",
+            hint="Set USE_TZ = True, which is Django's default.",
+            id="a2a_django.E021",
         )
     ]
 

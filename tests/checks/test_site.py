@@ -175,3 +175,9 @@ def test_names_of_agents_may_be_translated(settings: Settings, monkeypatch: pyte
     registry.add(Good(name=gettext_lazy("Good")))
     settings.ASGI_APPLICATION = None
     assert "(Good)" in found()["W030"].msg
+
+
+def test_e021_times_without_zones(settings: Settings) -> None:
+    assert "E021" not in found()
+    settings.USE_TZ = False
+    assert found()["E021"].hint
