@@ -41,8 +41,10 @@ GROUP = "a2a.bells"
 POLL_SECONDS = 0.2
 BELL_POLL_SECONDS = 5.0
 RUN_POLL_SECONDS = 1.0
-#: The poll takes at most this part of the time, however many tasks it asks for.
+#: The poll takes at most this part of the time, however many tasks it asks for; but one that took long (the database
+#: was away, the process was stopped) does not bring about a pause for which readers would notice that.
 POLL_SHARE = 0.1
+LONGEST_SECONDS = 1.0
 #: How long there may be nothing to watch before the watch ends.
 LINGER_SECONDS = 30.0
 #: How long the layer is not relied on after it has failed, unless a bell is heard.
@@ -213,7 +215,7 @@ class Watch:
             except (DatabaseError, InterfaceError):
                 logger.warning("Could not look for news of other processes", exc_info=True)
             pause = POLL_SECONDS if start < self._deaf_until else interval
-            pause = max(pause, (loop.time() - start) / POLL_SHARE)
+            pause = max(pause, min((loop.time() - start) / POLL_SHARE, LONGEST_SECONDS))
 
     async def _look_for_lost(self) -> None:
         """See again and again whether tasks have lost their process."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -87,6 +88,28 @@ async def test_nothing_is_lost_with_the_bells(layer: type[FrailLayer], elsewhere
         while engine.get().watch._deaf_until:  # until the first bell is heard again
             await write(elsewhere, task, "more")
             await asyncio.sleep(0.02)
+
+
+async def test_a_look_that_took_long_does_not_bring_about_a_long_pause(
+    layer: type[FrailLayer], elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database was away for a while, or the process was stopped, and no bell is heard."""
+    look, looks = watch.states_of, [2.0]
+
+    def slow_once(task_ids: list[str]) -> Any:
+        time.sleep(looks.pop() if looks else 0)
+        return look(task_ids)
+
+    task, reader = await begun(elsewhere)
+    layer.mood = "loses"
+    monkeypatch.setattr(watch, "states_of", slow_once)
+    async with asyncio.timeout(WAIT):
+        while looks:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(2.1)
+        await write(elsewhere, task, "late")
+        assert [event[0] for event in await reader.next()] == [1]
+    reader.close()
 
 
 @pytest.mark.parametrize("mood", ["hangs", "refuses"])

@@ -38,7 +38,10 @@ from tests.soak.theatre import Theatre
 #: Seconds that the rest may take after the last blow, before the soak counts as hanging.
 DRAIN_SECONDS = 180.0
 #: What servers may say at ERROR without anything being wrong: the agent's misbehaviour (``boom``), the loss of Redis.
-EXPECTED = re.compile(r"Agent scripted-agent failed at|channels_redis\.pubsub Unexpected exception in receive task")
+EXPECTED = re.compile(
+    r"Agent scripted-agent failed at"
+    r"|channels_redis\.pubsub Unexpected exception (in receive task|while cleaning-up channel)"
+)
 
 
 def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
