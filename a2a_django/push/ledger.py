@@ -63,13 +63,14 @@ class Ledger:
 
         Returns None when it was given back, else the last event that is queued for it. Raises ``Lost``.
         """
-        self._round.delivered[config.pk] = delivery
-        if config.failures:
-            self._round.recovered.add(config.pk)
-            config.failures = 0
-        if last:
-            self._round.released[config.pk] = delivery.number
-        return (await self._write()).left(config.pk)
+        while True:
+            self._round.delivered[config.pk] = delivery
+            if last:
+                self._round.released[config.pk] = delivery.number
+            written = await self._write_recovered(config)
+            if config.pk not in written.unrecorded:
+                return written.left(config.pk)
+            await asyncio.sleep(HELD_SECONDS)
 
     async def failed(self, failure: Failure) -> None:
         """Record that an attempt failed, and give the config back."""
@@ -87,21 +88,40 @@ class Ledger:
         """
         while True:
             self._round.released[config.pk] = number
-            written = await self._write()
+            written = await self._write_recovered(config)
             if config.pk not in written.held:
                 return written.left(config.pk)
             await asyncio.sleep(HELD_SECONDS)
 
-    async def renew(self) -> set[int]:
-        """Give a sign of life for all configs that are ours, and return which they are."""
+    async def hand_on(self, config: PushConfig) -> bool:
+        """Give a config back for which there is more to do, so that it queues up behind those that are due.
+
+        Returns False when its row is held; then it is still ours. Raises ``Lost``.
+        """
+        self._round.handed_on.add(config.pk)
+        return (await self._write_recovered(config)).left(config.pk) is None
+
+    async def renew(self) -> tuple[set[int], set[int]]:
+        """Give a sign of life for all configs that are ours; returns which they are, and whose lease is longer now: a
+        row that another transaction holds keeps the one that it has."""
         self._round.renew = True
-        return set((await self._write()).ours)
+        written = await self._write()
+        return set(written.ours), written.locked
 
     async def give_back(self) -> None:
         """Give all configs back; nothing is sent any more."""
         await self._run(statements.give_back, self.holder)
 
     # ------------------------------------------------------------------------------------------------ rounds
+
+    async def _write_recovered(self, config: PushConfig) -> statements.Written:
+        """Write the round, and that a config which had failed is well again; later, when its row is held."""
+        if config.failures:
+            self._round.recovered.add(config.pk)
+        written = await self._write()
+        if config.pk in written.locked:
+            config.failures = 0
+        return written
 
     async def _write(self) -> statements.Written:
         """Wait for the transaction that takes what has been put into the round."""

@@ -5,7 +5,8 @@ Invariants:
 * Deliveries of one config are sent one after the other, in the order of their events, by whoever has its lease; of a
   delivery that failed nothing newer overtakes it, until it has arrived or was given up.
 * A config waits for no other: a host that is slow or dead takes at most ``PUSH_HOST_CONCURRENCY`` of the places, and
-  configs whose last attempt failed take at most half of them all together.
+  configs whose last attempt failed take at most half of them all together. While others wait for a place, a config
+  gives its own up after ``TURN_SECONDS`` and queues up behind them.
 * Nothing is sent once the lease may have run out.
 
 It lives on the process's background loop and costs a look at the rows every ``LEASE_SECONDS`` when there is nothing to
@@ -45,6 +46,8 @@ PAGE_CHARACTERS = 256 * 1024
 #: So much of a lease has to be left when something is sent.
 MARGIN = 0.25
 RETRY_SECONDS = 1.0
+#: So long a config may go on, one delivery at least, while others wait for its place.
+TURN_SECONDS = 1.0
 SETTLE_POLL_SECONDS = 0.05
 MIN_SECONDS = 0.05
 GONE = 410
@@ -71,7 +74,10 @@ class Sender:
         self._struggling = 0
         #: There may be more to do than could be taken.
         self._more = False
-        self._renewed_until = 0.0
+        #: Until when the leases of those at work may be relied on.
+        self._good_until: dict[int, float] = {}
+        #: Rows that could not be taken because another transaction held them: when to try again, after which pause.
+        self._held: dict[int, tuple[float, float]] = {}
         self._settled: dict[str, list[Callable[[], None]]] = defaultdict(list)
 
     # ------------------------------------------------------------------------------------------------ from outside
@@ -99,12 +105,15 @@ class Sender:
         with self._lock:
             self._settled[task_id].append(tell)
         try:
-            while await database.read(_is_waiting, task_id) and (left := end - loop.time()) > 0:
-                changed.clear()
-                try:
-                    await asyncio.wait_for(changed.wait(), min(left, SETTLE_POLL_SECONDS))
-                except TimeoutError:
-                    continue  # another process may be the one that sends
+            async with asyncio.timeout(seconds):  # the database may take its time
+                while await database.read(_is_waiting, task_id) and (left := end - loop.time()) > 0:
+                    changed.clear()
+                    try:
+                        await asyncio.wait_for(changed.wait(), min(left, SETTLE_POLL_SECONDS))
+                    except TimeoutError:
+                        continue  # another process may be the one that sends
+        except TimeoutError:
+            return
         finally:
             with self._lock:
                 self._settled[task_id].remove(tell)
@@ -131,6 +140,7 @@ class Sender:
         loop = asyncio.get_running_loop()
         self._ledger, self._transport = Ledger(self._holder), Transport()
         self._carriers, self._hosts, self._struggling = {}, Counter(), 0
+        self._good_until, self._held = {}, {}
         renewed = loop.time()
         try:
             while True:
@@ -162,7 +172,9 @@ class Sender:
         self._more = room <= 0
         if room <= 0:
             return pause
-        good_until = self._lease_from(asyncio.get_running_loop().time())
+        now = asyncio.get_running_loop().time()
+        good_until = self._lease_from(now)
+        held = frozenset(pk for pk, (again_at, _) in self._held.items() if again_at > now)
         claimed = await self._ledger.claim(
             Wanted(
                 room,
@@ -170,25 +182,42 @@ class Sender:
                 a2a_settings.PUSH_HOST_CONCURRENCY,
                 frozenset(self._carriers),
                 self._hosts.copy(),
+                held,
             )
         )
         for config in claimed.configs:
             self._start(config, good_until)
         self._more = claimed.more
+        pause = min(pause, self._set_aside(claimed.held))
         if claimed.pause is None:
             return pause
         # One that is due and was not taken: a place has to become free first, or somebody holds its row for a moment.
         return min(pause, max(claimed.pause, RETRY_SECONDS if self._more else MIN_SECONDS))
 
+    def _set_aside(self, found: frozenset[int]) -> float:
+        """Leave the rows alone that were found held, longer each time; returns when there is one to be tried again.
+
+        They are not looked at meanwhile, so that they do not stand in front of others that are due.
+        """
+        now = asyncio.get_running_loop().time()
+        waiting = {pk: each for pk, each in self._held.items() if each[0] > now}
+        for pk in found:
+            last = self._held.get(pk, (0.0, MIN_SECONDS / 2))[1]
+            pause = min(2 * last, RETRY_SECONDS)
+            waiting[pk] = now + pause, pause
+        self._held = waiting
+        return min((again_at - now for again_at, _ in waiting.values()), default=math.inf)
+
     def _start(self, config: PushConfig, good_until: float) -> None:
         struggling = config.failures > 0
         self._hosts[config.host] += 1
         self._struggling += struggling
-        task = asyncio.get_running_loop().create_task(self._carry(config, good_until))
+        self._good_until[config.pk] = good_until
+        task = asyncio.get_running_loop().create_task(self._carry(config))
         self._carriers[config.pk] = task
 
         def ended(task: asyncio.Task[None]) -> None:
-            del self._carriers[config.pk]
+            del self._carriers[config.pk], self._good_until[config.pk]
             self._hosts[config.host] -= 1
             self._struggling -= struggling
             if self._more:
@@ -209,22 +238,25 @@ class Sender:
     async def _renew(self) -> None:
         """Give a sign of life; what is no longer ours is stopped."""
         started, carriers = asyncio.get_running_loop().time(), dict(self._carriers)
-        ours = await self._ledger.renew()
+        ours, renewed = await self._ledger.renew()
         for pk, task in carriers.items():
             if pk not in ours:
                 task.cancel()
-        self._renewed_until = self._lease_from(started)
+        for pk in renewed & self._good_until.keys() & carriers.keys():
+            self._good_until[pk] = max(self._good_until[pk], self._lease_from(started))
 
     # ------------------------------------------------------------------------------------------------ one config
 
-    async def _carry(self, config: PushConfig, good_until: float) -> None:
+    async def _carry(self, config: PushConfig) -> None:
         """Send what waits for a config until there is nothing more, an attempt fails, or it is somebody else's."""
         try:
-            await self._send_all(config, good_until)
+            await self._send_all(config)
         except Lost:
             self._news.set()  # one that was replaced has to be taken anew
 
-    async def _send_all(self, config: PushConfig, good_until: float) -> None:
+    async def _send_all(self, config: PushConfig) -> None:
+        loop = asyncio.get_running_loop()
+        turn_ends = loop.time() + TURN_SECONDS
         number, count, again = config.cursor.sent_seq, 1, True
         while True:
             # At first with what failed last, and what somebody wants to be sent again.
@@ -235,16 +267,20 @@ class Sender:
                     return
                 continue
             for delivery in page.deliveries:
+                if self._more and loop.time() > turn_ends:
+                    if await self._ledger.hand_on(config):
+                        return
+                    turn_ends = loop.time() + TURN_SECONDS
                 last = delivery.number >= page.queued
-                if not await self._deliver(config, delivery, good_until, last=last):
+                if not await self._deliver(config, delivery, last=last):
                     return
                 number = max(number, delivery.number)
             small = sum(len(delivery.text) for delivery in page.deliveries) < PAGE_CHARACTERS
             count = min(2 * count, PAGE) if small else 1
 
-    async def _deliver(self, config: PushConfig, delivery: Delivery, good_until: float, *, last: bool = False) -> bool:
+    async def _deliver(self, config: PushConfig, delivery: Delivery, *, last: bool = False) -> bool:
         """Send one delivery and record what came of it; returns whether to go on with the config."""
-        if asyncio.get_running_loop().time() > max(good_until, self._renewed_until):
+        if asyncio.get_running_loop().time() > self._good_until[config.pk]:
             return False
         try:
             outcome = await self._send(config, delivery)

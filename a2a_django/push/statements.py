@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -71,7 +71,8 @@ class Failure:
 class Wanted:
     """How many configs a sender wants: at most ``count``, of them at most ``struggling`` whose last attempt failed.
 
-    ``mine`` are those at work here, ``hosts`` how many of them each host has, ``per_host`` how many it may have.
+    ``mine`` are those at work here, ``hosts`` how many of them each host has, ``per_host`` how many it may have;
+    ``held`` are those that are not to be tried, because another transaction held their rows a moment ago.
     """
 
     count: int
@@ -79,16 +80,19 @@ class Wanted:
     per_host: int
     mine: frozenset[int]
     hosts: Counter[str]
+    held: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
     """The configs that were taken, the seconds after which there may be something to do for others (None: there are
-    no others), and whether some were left although they are due."""
+    no others), whether some were left although they are due, and which could not be taken because another transaction
+    holds their rows."""
 
     configs: list[PushConfig]
     pause: float | None
     more: bool
+    held: frozenset[int] = frozenset()
 
 
 @dataclass(slots=True)
@@ -99,17 +103,21 @@ class Round:
     recovered: set[int] = field(default_factory=set)
     failures: dict[int, Failure] = field(default_factory=dict)
     released: dict[int, int] = field(default_factory=dict)
+    handed_on: set[int] = field(default_factory=set)
     renew: bool = False
 
 
 @dataclass(slots=True)
 class Written:
     """What a transaction found: the configs that are still ours, with the last event that is queued for each; those
-    that were given back; and those that another transaction holds, which are to be tried again."""
+    that were given back; those that another transaction holds, which are to be tried again; those whose delivery could
+    not be recorded for the same reason; and those whose rows were locked, so that all about them is written."""
 
     ours: dict[int, int]
     released: set[int]
     held: set[int]
+    unrecorded: set[int]
+    locked: set[int]
 
     def left(self, pk: int) -> int | None:
         """Return what ``Ledger.delivered`` returns, and raise what it raises."""
@@ -127,7 +135,7 @@ class Lost(Exception):
 def claim(holder: str, wanted: Wanted) -> Claimed:
     using, now = database.alias(), timezone.now()
     configs = PushConfig.objects.using(using)
-    others = configs.filter(due_at__isnull=False).exclude(pk__in=wanted.mine)
+    others = configs.filter(due_at__isnull=False).exclude(pk__in=wanted.mine | wanted.held)
     # One with our name that we do not know of: the answer to the COMMIT of its claim was lost.
     free = Q(lease_expires_at__isnull=True) | Q(lease_expires_at__lte=clock.now(using)) | Q(lease_holder=holder)
     due = others.filter(free, due_at__lte=now)
@@ -139,7 +147,7 @@ def claim(holder: str, wanted: Wanted) -> Claimed:
         pks = _lock(due.filter(pk__in=chosen))
         configs.filter(free, pk__in=pks).update(lease_holder=holder, lease_expires_at=clock.lease_end(using))
     taken = configs.filter(pk__in=pks, lease_holder=holder).order_by("due_at", "pk")
-    return Claimed(list(taken.select_related("task", "cursor")), 0.0, more)
+    return Claimed(list(taken.select_related("task", "cursor")), 0.0, more, frozenset(chosen) - pks)
 
 
 def _choose(due: QuerySet[PushConfig], wanted: Wanted) -> tuple[list[int], bool]:
@@ -202,34 +210,63 @@ def write(holder: str, round_: Round) -> Written:
     mine = PushConfig.objects.using(using).filter(lease_holder=holder)
     released: set[int] = set()
     with transaction.atomic(using=using):
-        _advance(using, {pk: delivery.number for pk, delivery in round_.delivered.items()})
-        records = sorted(delivery.record for delivery in round_.delivered.values() if delivery.record is not None)
-        if records:
-            rows = PushDelivery.objects.using(using).filter(pk__in=records)
-            rows.update(delivered_at=now, attempts=F("attempts") + 1, last_error="")
-        if round_.recovered:
-            mine.filter(pk__in=round_.recovered).update(failures=0)
-        wanted = round_.failures.keys() | round_.released.keys()
+        # Nothing here waits for a row: it would hold up all webhooks of this process, and others might wait for us.
+        unrecorded = _record(using, round_.delivered, now)
+        wanted = round_.failures.keys() | round_.released.keys() | round_.handed_on
+        changed = wanted | round_.recovered
         leased = mine.filter(due_at__isnull=False)
-        free = _lock(leased if round_.renew else mine.filter(pk__in=wanted)) if wanted or round_.renew else set()
+        free = _lock(leased if round_.renew else mine.filter(pk__in=changed)) if changed or round_.renew else set()
         if round_.renew:
             mine.filter(pk__in=free).update(lease_expires_at=clock.lease_end(using))
+        if recovered := round_.recovered & free:
+            mine.filter(pk__in=recovered).update(failures=0)
+        locked = set(free)
+        free -= unrecorded | _held_records(using, {pk: failure.delivery for pk, failure in round_.failures.items()})
+        given_up = {pk for pk in round_.failures.keys() & free if round_.failures[pk].dead}
+        free -= _lock_or_held(PushCursor.objects.using(using), given_up)
         for pk in sorted(round_.failures.keys() & free):
             _fail(using, mine.filter(pk=pk), round_.failures[pk], now)
         for pk in sorted(round_.released.keys() & free):
             done = mine.filter(pk=pk, queued_seq__lte=round_.released[pk])
             if done.update(due_at=None, lease_holder="", lease_expires_at=None):
                 released.add(pk)
+        if handed_on := round_.handed_on & free:
+            mine.filter(pk__in=handed_on).update(due_at=now, lease_holder="", lease_expires_at=None)
+            released |= handed_on
         held = set(mine.filter(pk__in=wanted - free).values_list("pk", flat=True)) - released
-    ours = leased if round_.renew else mine.filter(pk__in=round_.delivered.keys() | round_.released.keys())
-    return Written(dict(ours.values_list("pk", "queued_seq")), released, held)
+    ours = leased if round_.renew else mine.filter(pk__in=round_.delivered.keys() | wanted)
+    return Written(dict(ours.values_list("pk", "queued_seq")), released, held, unrecorded, locked)
 
 
-def _lock(configs: QuerySet[PushConfig]) -> set[int]:
-    """Lock the configs that nobody else holds at this moment, and return which they are."""
-    skip = connections[configs.db].features.has_select_for_update_skip_locked
-    rows = configs.order_by("pk").select_for_update(skip_locked=skip)
-    return set(rows.values_list("pk", flat=True))
+def _lock(rows: QuerySet[Any]) -> set[int]:
+    """Lock the rows that nobody else holds at this moment, and return which they are."""
+    skip = connections[rows.db].features.has_select_for_update_skip_locked
+    return set(rows.order_by("pk").select_for_update(skip_locked=skip).values_list("pk", flat=True))
+
+
+def _lock_or_held(rows: QuerySet[Any], wanted: Collection[int]) -> set[int]:
+    """Lock the wanted rows, and return which could not be locked although they are there."""
+    if not wanted:
+        return set()
+    missing = set(wanted) - _lock(rows.filter(pk__in=wanted))
+    return set(rows.filter(pk__in=missing).values_list("pk", flat=True)) if missing else missing
+
+
+def _record(using: str, delivered: Mapping[int, Delivery], now: dt.datetime) -> set[int]:
+    """Record deliveries that have arrived; returns the configs of those whose rows another transaction holds."""
+    held = _lock_or_held(PushCursor.objects.using(using), delivered.keys()) | _held_records(using, delivered)
+    _advance(using, {pk: delivery.number for pk, delivery in delivered.items() if pk not in held})
+    records = sorted(one.record for pk, one in delivered.items() if pk not in held and one.record is not None)
+    if records:
+        rows = PushDelivery.objects.using(using).filter(pk__in=records)
+        rows.update(delivered_at=now, attempts=F("attempts") + 1, last_error="")
+    return held
+
+
+def _held_records(using: str, deliveries: Mapping[int, Delivery]) -> set[int]:
+    """Lock the rows of deliveries that failed before; returns the configs of those that another transaction holds."""
+    records = {one.record: pk for pk, one in deliveries.items() if one.record is not None}
+    return {records[record] for record in _lock_or_held(PushDelivery.objects.using(using), records.keys())}
 
 
 def _advance(using: str, numbers: Mapping[int, int]) -> None:

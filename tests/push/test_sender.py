@@ -115,6 +115,24 @@ def test_webhooks_that_fail_leave_places_for_those_that_do_not(receiver: Receive
     engine.shutdown()
 
 
+def test_webhooks_that_are_slow_for_ever_give_their_places_up(receiver: Receiver, quick: Any) -> None:
+    quick(PUSH_CONCURRENCY=2, PUSH_TIMEOUT_SECONDS=30)
+    slow = [receiver.hook(0.6) for _ in range(2)]
+    busy = [Told(hook.url) for hook in slow]
+    texts = [str(i) for i in range(8)]
+    for one in busy:
+        one.say_all(texts)
+    until(lambda: all(hook.active for hook in slow))
+    hook = receiver.hook()
+    told = Told(hook.url)
+    told.say("a")
+    until(lambda: hook.texts() == ["a"])
+    assert not any(hook.texts() == texts for hook in slow)
+    until(lambda: all(at_rest(one.configs[0]) for one in busy))
+    assert all(hook.texts() == texts for hook in slow)
+    assert all(hook.most_active == 1 for hook in slow)
+
+
 def test_gone_ends_it(receiver: Receiver, quick: Any) -> None:
     hook = receiver.hook(410)
     heard: list[dict[str, Any]] = []
