@@ -47,7 +47,7 @@ PAGE_CHARACTERS = 256 * 1024
 MARGIN = 0.25
 RETRY_SECONDS = 1.0
 #: So long a config may go on, one delivery at least, while others wait for its place.
-TURN_SECONDS = 1.0
+TURN_SECONDS = 2.0
 SETTLE_POLL_SECONDS = 0.05
 MIN_SECONDS = 0.05
 GONE = 410
@@ -200,13 +200,14 @@ class Sender:
         They are not looked at meanwhile, so that they do not stand in front of others that are due.
         """
         now = asyncio.get_running_loop().time()
-        waiting = {pk: each for pk, each in self._held.items() if each[0] > now}
+        # How long one was left alone is known for a while longer: it may not have had its turn yet.
+        waiting = {pk: each for pk, each in self._held.items() if each[0] > now - RETRY_SECONDS}
         for pk in found:
             last = self._held.get(pk, (0.0, MIN_SECONDS / 2))[1]
             pause = min(2 * last, RETRY_SECONDS)
             waiting[pk] = now + pause, pause
         self._held = waiting
-        return min((again_at - now for again_at, _ in waiting.values()), default=math.inf)
+        return min((again_at - now for again_at, _ in waiting.values() if again_at > now), default=math.inf)
 
     def _start(self, config: PushConfig, good_until: float) -> None:
         struggling = config.failures > 0

@@ -59,7 +59,7 @@ def test_one_that_recovers_while_its_row_is_held_holds_up_nobody(receiver: Recei
         until(lambda: hook.posts[1].status == 200)
         time.sleep(0.3)
         free.say_all([str(i) for i in range(5)])
-        until(lambda: len(other.posts) == 5, 5)
+        until(lambda: len(other.posts) == 5)
     until(lambda: at_rest(told.configs[0]))
     assert hook.texts() == ["a", "b"]
     assert PushConfig.objects.get(pk=told.configs[0].pk).failures == 0
@@ -75,7 +75,7 @@ def test_a_task_that_is_about_to_be_deleted_holds_up_nobody(receiver: Receiver, 
         until(lambda: hook.posts[0].status == 200)
         time.sleep(0.3)
         free.say_all([str(i) for i in range(5)])
-        until(lambda: len(other.posts) == 5, 5)
+        until(lambda: len(other.posts) == 5)
     until(lambda: at_rest(told.configs[0]))
     assert hook.texts() == ["a", "b"]
 
@@ -90,7 +90,7 @@ def test_a_retried_delivery_whose_row_is_held_holds_up_nobody(receiver: Receiver
         until(lambda: hook.posts[1].status == 200)
         time.sleep(0.3)
         free.say_all([str(i) for i in range(5)])
-        until(lambda: len(other.posts) == 5, 5)
+        until(lambda: len(other.posts) == 5)
     until(lambda: at_rest(told.configs[0]))
     assert hook.texts() == ["a", "b"]
 
@@ -105,7 +105,7 @@ def test_a_failure_whose_record_is_held_holds_up_nobody(receiver: Receiver, quic
         until(lambda: len(hook.posts) == 2)
         time.sleep(0.3)
         free.say_all([str(i) for i in range(5)])
-        until(lambda: len(other.posts) == 5, 5)
+        until(lambda: len(other.posts) == 5)
     until(lambda: at_rest(told.configs[0]))
     assert hook.texts() == ["a", "b"]
 
@@ -136,6 +136,6 @@ def test_rows_that_are_held_take_no_places_of_their_host(receiver: Receiver, qui
     with holding(lambda: list(PushConfig.objects.select_for_update().filter(task_id=told.task.pk))):
         engine.get().sender.active = True
         engine.get().sender.wake()
-        until(lambda: other.posts, 5)
+        until(lambda: other.posts)
         assert not any(hook.posts for hook in hooks)
     until(lambda: all(hook.texts() == ["a"] for hook in hooks))
