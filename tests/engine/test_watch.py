@@ -14,7 +14,7 @@ from django.test import override_settings
 from a2a_django import engine
 from a2a_django.engine import database, watch
 from a2a_django.models import Task
-from tests.engine.kit import WAIT
+from tests.engine.kit import WAIT, when
 from tests.engine.layers import ReachingLayer
 from tests.engine.test_subscribers import Elsewhere, heard, opened
 from tests.engine.writing import chunk, create, says
@@ -103,10 +103,9 @@ async def test_a_look_that_took_long_does_not_bring_about_a_long_pause(
     task, reader = await begun(elsewhere)
     layer.mood = "loses"
     monkeypatch.setattr(watch, "states_of", slow_once)
+    await when(lambda: not looks)
+    await asyncio.sleep(2.1)
     async with asyncio.timeout(WAIT):
-        while looks:
-            await asyncio.sleep(0.01)
-        await asyncio.sleep(2.1)
         await write(elsewhere, task, "late")
         assert [event[0] for event in await reader.next()] == [1]
     reader.close()
