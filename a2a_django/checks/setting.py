@@ -10,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.core.checks import Error, Tags, register
+from django.core.checks import Error, Tags, Warning, register
 
 from a2a_django.bindings.http import A2A_JSON, JSON
 from a2a_django.checks.rules import TAG, Apps, Messages, Rule, check_paths, is_list_of, is_number, is_whole
@@ -157,6 +157,17 @@ def check_addresses(app_configs: Apps, **kwargs: Any) -> Messages:
         hint = 'Write the address of the site\'s root, for example "https://shop.example".'
         found.append(Error(f"A2A['BASE_URL'] is no absolute URL: {base!r}.", hint=hint, id="a2a_django.E006"))
     return found
+
+
+@register(TAG)
+def check_leases(app_configs: Apps, **kwargs: Any) -> Messages:
+    """Check that an attempt at a webhook ends before its lease does: W005."""
+    attempt, lease = a2a_settings.PUSH_TIMEOUT_SECONDS, a2a_settings.LEASE_SECONDS
+    if not (is_number(attempt) and is_number(lease)) or attempt <= lease / 2:
+        return []
+    text = "A2A['PUSH_TIMEOUT_SECONDS'] is more than half of A2A['LEASE_SECONDS']."
+    hint = "A process that was stopped for a while could send an old event after newer ones; make leases longer."
+    return [Warning(text, hint=hint, id="a2a_django.W005")]
 
 
 def _is_root(url: str) -> bool:

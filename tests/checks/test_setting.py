@@ -138,3 +138,11 @@ def test_e006_the_address_of_the_site(settings: Settings, value: str, wrong: boo
 def test_messages_show_no_secrets(settings: Settings, key: str, value: Any) -> None:
     settings.A2A = {key: value}
     assert "s3cret" not in str(found(deploy=True)["E003"])
+
+
+@pytest.mark.parametrize(
+    ("attempt", "lease", "warned"), [(10, 30, False), (15, 30, False), (16, 30, True), ("x", 30, False)]
+)
+def test_an_attempt_at_a_webhook_ends_before_its_lease(attempt: Any, lease: float, warned: bool, settings: Any) -> None:
+    settings.A2A = {"PUSH_TIMEOUT_SECONDS": attempt, "LEASE_SECONDS": lease}
+    assert ("W005" in found()) is warned
