@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from a2a_django import engine
 from a2a_django.bindings.consumers.asgi import AsgiApplication, Receive, Scope, Send
 from a2a_django.bindings.consumers.calls import CONSUMERS
 from a2a_django.bindings.consumers.consumer import HttpConsumer
@@ -20,12 +21,16 @@ class Application:
 
     def __init__(self, site: AsgiApplication) -> None:
         self.site = site
+        self._started = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request or pass it on."""
         if scope["type"] == "lifespan":
             await live(self.site, scope, receive, send)
             return
+        if not self._started:  # servers without a lifespan (daphne): the first request is not always a call
+            self._started = True
+            engine.get()
         consumer = consumer_for(scope)
         await (self.site if consumer is None else consumer)(scope, receive, send)
 

@@ -70,3 +70,14 @@ async def test_a_site_that_cannot_start_says_so() -> None:
     with pytest.raises(RuntimeError, match="no start"):
         await get_asgi_application(fails_over_it)({"type": "lifespan"}, server.messages.get, server.answers.put)
     assert server.answers.empty()
+
+
+async def test_without_a_lifespan_the_first_request_begins_the_engine() -> None:
+    """What a process that died has left is not to wait for the first call: daphne knows no lifespan."""
+    engine.shutdown()
+
+    async def site(scope: Any, receive: Any, send: Any) -> None:
+        assert engine._engine is not None
+
+    await get_asgi_application(site)({"type": "http", "path": "/x", "headers": []}, None, None)  # type: ignore[arg-type]
+    assert engine._engine is not None
