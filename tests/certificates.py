@@ -65,13 +65,31 @@ class Authority:
             .not_valid_before(now - dt.timedelta(hours=1))
             .not_valid_after(now + dt.timedelta(days=1))
             .add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
+            # Python 3.13 wants to see whose certificate and signature it is, and what an authority's key is for.
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key()), critical=False)
         )
+        if authority:
+            builder = builder.add_extension(_SIGNS, critical=True)
         if not authority:
             address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
             names: list[x509.GeneralName] = [x509.DNSName(host) for host in hosts]
             names = [*(names or [address, x509.DNSName("localhost")]), *more]
             builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
         return builder.sign(self._key, hashes.SHA256())
+
+
+_SIGNS = x509.KeyUsage(
+    digital_signature=True,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    key_cert_sign=True,
+    crl_sign=True,
+    encipher_only=False,
+    decipher_only=False,
+)
 
 
 def _name(text: str) -> x509.Name:

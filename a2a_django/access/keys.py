@@ -56,7 +56,8 @@ def create_api_key(
     """Make a key for ``user``; return its row and its text, which cannot be had again.
 
     ``scopes`` is what the permission ``HasScope`` looks at; with ``agents`` the key is for the agents with these slugs
-    only. ``key`` is a text of your own, for tests and trials; ``ValueError`` when it has not the shape of a key.
+    only. ``key`` is a text of your own, for tests and trials: ``ValueError`` when it has not the shape of a key,
+    ``IntegrityError`` when there is one with its prefix.
     """
     text = key if key is not None else f"{secrets.token_hex(6)}.{secrets.token_urlsafe(32)}"
     shape = SHAPE.fullmatch(text)

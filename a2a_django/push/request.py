@@ -39,7 +39,6 @@ def headers_of(config: PushConfig, secrets: Mapping[str, str], delivery: Deliver
     headers = {
         "Content-Type": JSON if old else a2a_settings.PUSH_MEDIA_TYPE,
         "A2A-Version": V0_3 if old else V1_0,
-        "User-Agent": "a2a-django",
     }
     if config.scheme and secrets.get("credentials"):
         headers["Authorization"] = f"{config.scheme} {secrets['credentials']}"

@@ -69,9 +69,12 @@ class Sender:
         self._woken = False
         self._task: asyncio.Task[None] | None = None
         self._news = asyncio.Event()
+        self._wakes = 0
         self._carriers: dict[int, asyncio.Task[None]] = {}
         self._hosts: Counter[str] = Counter()
         self._struggling = 0
+        #: Configs of which there is more to do than their carriers did.
+        self._unfinished: set[int] = set()
         #: There may be more to do than could be taken.
         self._more = False
         #: Until when the leases of those at work may be relied on.
@@ -132,6 +135,7 @@ class Sender:
     async def _begin(self) -> None:
         with self._lock:
             self._woken = False
+            self._wakes += 1
             self._news.set()
             if self._task is None or self._task.done():
                 self._task = asyncio.get_running_loop().create_task(self._run())
@@ -140,7 +144,7 @@ class Sender:
         loop = asyncio.get_running_loop()
         self._ledger, self._transport = Ledger(self._holder), Transport()
         self._carriers, self._hosts, self._struggling = {}, Counter(), 0
-        self._good_until, self._held = {}, {}
+        self._good_until, self._held, self._unfinished = {}, {}, set()
         renewed = loop.time()
         try:
             while True:
@@ -210,7 +214,7 @@ class Sender:
         return min((again_at - now for again_at, _ in waiting.values() if again_at > now), default=math.inf)
 
     def _start(self, config: PushConfig, good_until: float) -> None:
-        struggling = config.failures > 0
+        struggling, wakes = config.failures > 0, self._wakes
         self._hosts[config.host] += 1
         self._struggling += struggling
         self._good_until[config.pk] = good_until
@@ -221,7 +225,9 @@ class Sender:
             del self._carriers[config.pk], self._good_until[config.pk]
             self._hosts[config.host] -= 1
             self._struggling -= struggling
-            if self._more:
+            # Whoever looked meanwhile has passed this config over, because it was at work here.
+            if self._more or self._wakes != wakes or config.pk in self._unfinished:
+                self._unfinished.discard(config.pk)
                 self._news.set()
             if not task.cancelled() and (error := task.exception()) is not None:
                 logger.error("Config %s could not be served", config.pk, exc_info=error)
@@ -253,7 +259,7 @@ class Sender:
         try:
             await self._send_all(config)
         except Lost:
-            self._news.set()  # one that was replaced has to be taken anew
+            self._unfinished.add(config.pk)  # one that was replaced has to be taken anew
 
     async def _send_all(self, config: PushConfig) -> None:
         loop = asyncio.get_running_loop()
@@ -270,6 +276,7 @@ class Sender:
             for delivery in page.deliveries:
                 if self._more and loop.time() > turn_ends:
                     if await self._ledger.hand_on(config):
+                        self._unfinished.add(config.pk)
                         return
                     turn_ends = loop.time() + TURN_SECONDS
                 last = delivery.number >= page.queued
@@ -304,7 +311,7 @@ class Sender:
         logger.error("Config %s cannot be served: %s", config.pk, error)
         due_at = timezone.now() + dt.timedelta(seconds=pause_after(delivery.attempts + 1, None))
         await self._ledger.failed(Failure(config.pk, delivery, OWN_FAULT, due_at, counts=False))
-        self._news.set()
+        self._unfinished.add(config.pk)
 
     async def _failed(self, config: PushConfig, delivery: Delivery, outcome: Outcome) -> None:
         """Record an attempt that failed: try again later, give the delivery up, or disable the config."""
@@ -330,7 +337,7 @@ class Sender:
         await self._ledger.failed(Failure(config.pk, delivery, outcome.error, due_at, dead=dead, disable=disable))
         if dead:
             await database.run(announce_failure, config, delivery.number, outcome.error, disable)
-        self._news.set()
+        self._unfinished.add(config.pk)
 
 
 def pause_after(failures: int, retry_after: float | None) -> float:

@@ -4,7 +4,7 @@ import hashlib
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotFound
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.csrf import csrf_exempt
@@ -43,10 +43,11 @@ def notifications(request: HttpRequest) -> HttpResponse:
 
     A real site also looks whether the task is one that it has asked for.
     """
+    token, jwks_url = settings.SHOP_WEBHOOK_TOKEN or None, settings.SHOP_WEBHOOK_JWKS_URL or None
+    if token is None and jwks_url is None:
+        return HttpResponseNotFound()  # nothing would tell who is speaking
     try:
-        found = verify(
-            request, token=settings.SHOP_WEBHOOK_TOKEN or None, jwks_url=settings.SHOP_WEBHOOK_JWKS_URL or None
-        )
+        found = verify(request, token=token, jwks_url=jwks_url)
     except InvalidNotification as error:
         return HttpResponse(status=error.status)
     Notification.objects.get_or_create(

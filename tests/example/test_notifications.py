@@ -91,3 +91,11 @@ def test_by_default_the_token_is_enough(tmp_path: Path) -> None:
     with site.server("runserver") as server:
         assert post(server.url, body_of(1), {"X-A2A-Notification-Token": TOKEN}) == 204
         assert post(server.url, body_of(1), {"X-A2A-Notification-Token": "x"}) == 403
+
+
+def test_without_a_way_to_know_the_sender_there_is_no_address(tmp_path: Path) -> None:
+    environment = {"EXAMPLE_DATA_DIR": str(tmp_path), "EXAMPLE_DATABASE_URL": "", "EXAMPLE_WEBHOOK_TOKEN": ""}
+    site = Site("example_project.settings", tmp_path, environment)
+    site.manage("migrate", "--verbosity", "0")
+    with site.server("runserver") as server:
+        assert post(server.url, body_of(1), {}) == 404
