@@ -111,14 +111,14 @@ def test_a_failure_whose_record_is_held_holds_up_nobody(receiver: Receiver, quic
 
 
 def test_nothing_is_sent_on_a_lease_that_could_not_be_made_longer(receiver: Receiver, quick: Any) -> None:
-    quick(LEASE_SECONDS=2, PUSH_TIMEOUT_SECONDS=30)
-    hook, other = receiver.hook(4.0, 200), receiver.hook(4.0, 200)
+    quick(LEASE_SECONDS=4, PUSH_TIMEOUT_SECONDS=30)
+    hook, other = receiver.hook(6.0, 200), receiver.hook(6.0, 200)
     told, free = Told(hook.url), Told(other.url)
     told.say_all(["a", "b"])
     free.say_all(["a", "b"])
     until(lambda: hook.posts and other.posts)
     with holding(lambda: PushConfig.objects.select_for_update().get(pk=told.configs[0].pk)):
-        until(lambda: other.texts() == ["a", "b"])  # longer than a lease, but that one was renewed
+        until(lambda: other.texts() == ["a", "b"], 30)  # longer than a lease, but that one was renewed
         until(lambda: hook.texts() == ["a"])
         time.sleep(0.5)
         assert len(hook.posts) == 1
