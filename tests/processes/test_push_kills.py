@@ -20,7 +20,7 @@ KILLS = int(os.environ.get("A2A_TEST_KILLS", "6"))
 SETTINGS = """
 from example_project.scripted.settings import *
 
-A2A = {**A2A, "WEBHOOK_ALLOWED_HOSTS": ["127.0.0.1"], "PUSH_IN_PROCESS": False, "LEASE_SECONDS": 0.5}
+A2A = {**A2A, "WEBHOOK_ALLOWED_HOSTS": ["127.0.0.1"], "PUSH_IN_PROCESS": False, "LEASE_SECONDS": 2}
 """
 
 FILL = """

@@ -48,8 +48,14 @@ class Hook:
     url: str
     answers: list[Answer]
     posts: list[Post] = field(default_factory=list)
-    active: int = 0
+    #: The requests that are being answered; and how many there were at a time whose senders were all alive.
+    under_way: list[web.Request] = field(default_factory=list)
     most_active: int = 0
+
+    @property
+    def active(self) -> int:
+        """How many senders are waiting for an answer; one that was killed has closed its connection."""
+        return sum(request.transport is not None and not request.transport.is_closing() for request in self.under_way)
 
     def accepted(self) -> list[Post]:
         """The posts that were answered with 2xx."""
@@ -104,7 +110,7 @@ class Receiver:
 
     async def _post(self, request: web.Request) -> web.Response:
         hook = self.hooks[request.match_info["key"]]
-        hook.active += 1
+        hook.under_way.append(request)
         hook.most_active = max(hook.active, hook.most_active)
         try:
             post = Post(request.path_qs, dict(request.headers), await request.read(), time.monotonic())
@@ -119,7 +125,7 @@ class Receiver:
             post.status = answer
             return web.Response(status=answer, headers=headers)
         finally:
-            hook.active -= 1
+            hook.under_way.remove(request)
 
 
 @contextmanager
