@@ -10,7 +10,7 @@ DEV := $(VENV)/.dev-is-installed
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types acceptance cluster interop soak bench proto clean
+.PHONY: help demo test lint types acceptance cluster interop browser soak bench proto clean
 
 help:
 	@echo "make demo         the example site on http://127.0.0.1:$(PORT); PORT=8123 for another port"
@@ -20,6 +20,7 @@ help:
 	@echo "make cluster      its gRPC and cluster cases: three processes on one database, with PostgreSQL and with Redis"
 	@echo "make soak         kills processes and Redis while clients read; 10 minutes, ARGS='--seconds 60' for one"
 	@echo "make interop      the official Python and JavaScript clients, of 1.x and of 0.3"
+	@echo "make browser      the admin in a real browser; Debian's package chromium has to be there"
 	@echo "make bench        this server beside the official SDK's; writes benchmarks/RESULTS.md"
 	@echo "make proto        the message modules anew from proto/a2a.proto"
 	@echo "make clean        remove the virtual environment and the demo's database"
@@ -53,6 +54,9 @@ soak: $(DEV)
 
 interop: $(DEV)
 	$(PY) -m pytest tests/interop $(ARGS)
+
+browser: $(DEV)
+	A2A_TEST_BROWSER=1 $(PY) -m pytest tests/browser $(ARGS)
 
 bench: $(DEV)
 	$(PY) -m benchmarks $(ARGS)

@@ -37,7 +37,7 @@ class DeskAdmin(admin.ModelAdmin):
 
         Its context is that of every page of the site, and ``title``, ``opts``, ``media`` and ``model_admin`` besides.
         """
-        request.current_app = self.admin_site.name  # type: ignore[attr-defined]  # read by the tag {% url %}
+        request.current_app = self.admin_site.name  # read by the tag {% url %}
         found = {
             **self.admin_site.each_context(request),
             "title": title,
