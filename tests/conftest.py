@@ -7,12 +7,15 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from asgiref.sync import SyncToAsync
 from django.db import connections
 
 from a2a_django.agents.directory import Directory, directory
+
+TESTS = Path(__file__).parent
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -29,6 +32,18 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
     if failures is not None:  # one test's wrong credentials must not slow down another's
         failures.cache.clear()
         failures.forget()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let the tests that start processes run one after the other, and first, where tests run side by side.
+
+    Two at a time leave a machine with two cores nothing for what they wait for. Works with ``--dist loadgroup``.
+    """
+    heavy = {TESTS / name for name in ("processes", "example", "browser", "runners")}
+    for item in items:
+        if heavy.intersection(item.path.parents):
+            item.add_marker(pytest.mark.xdist_group("processes"))
+    items.sort(key=lambda item: not heavy.intersection(item.path.parents))
 
 
 @pytest.fixture(autouse=True)
