@@ -10,12 +10,13 @@ DEV := $(VENV)/.dev-is-installed
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types acceptance cluster interop browser soak bench proto clean
+.PHONY: help demo test lint types docs acceptance cluster interop browser soak bench proto clean
 
 help:
 	@echo "make demo         the example site on http://127.0.0.1:$(PORT); PORT=8123 for another port"
 	@echo "make test         the tests"
 	@echo "make lint types   style, import contracts, type checks"
+	@echo "make docs         the documentation into build/docs, warnings are errors"
 	@echo "make acceptance   the black-box suite under daphne and uvicorn"
 	@echo "make cluster      its gRPC and cluster cases: three processes on one database, with PostgreSQL and with Redis"
 	@echo "make soak         kills processes and Redis while clients read; 10 minutes, ARGS='--seconds 60' for one"
@@ -39,6 +40,10 @@ lint: $(DEV)
 
 types: $(DEV)
 	$(PY) -m mypy
+
+docs: $(DEV)
+	$(PY) docs/generate.py --check
+	$(PY) -m sphinx -q -W --keep-going -b html docs build/docs
 
 acceptance: $(DEV)
 	$(PY) -m tests.acceptance --server daphne $(ARGS)

@@ -1,7 +1,7 @@
 """The one setting: ``A2A = {...}`` in the site's settings.
 
-Every key has a default here and a line in the README. Values are read through ``a2a_settings``; dotted paths are
-imported on first use; the object forgets everything when a test overrides the setting.
+Every key has a default here and a line in docs/reference/settings.md. Values are read through ``a2a_settings``; dotted
+paths are imported on first use; the object forgets everything when a test overrides the setting.
 """
 
 from __future__ import annotations

@@ -124,7 +124,8 @@ def test_an_exception_fails_the_task_and_tells_nothing(site: str) -> None:
 
 
 def test_the_table_of_settings_is_complete_and_right() -> None:
-    rows = re.findall(r"^\| `([A-Z_0-9]+)` \| `(.+?)` \|", README, flags=re.MULTILINE)
+    table = (ROOT / "docs" / "reference" / "settings.md").read_text()
+    rows = re.findall(r"^\| `([A-Z_0-9]+)` \| `(.+?)` \|", table, flags=re.MULTILINE)
     assert {key: ast.literal_eval(default) for key, default in rows} == dict(conf.DEFAULTS)
 
 
