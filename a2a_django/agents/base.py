@@ -52,6 +52,8 @@ class Agent:
     documentation_url: str = ""
     icon_url: str = ""
     mode: Mode = "task"
+    #: Whether a message that its sender sends again gets what came of it the first time.
+    deduplicate: bool = False
     #: How often a task is run when its process dies; 1: never again, the task fails.
     max_attempts: int = 1
     #: Seconds a run may take; None: as long as it likes.

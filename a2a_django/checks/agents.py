@@ -49,6 +49,7 @@ RULES: Final[dict[str, Rule]] = {
     "documentation_url": _TEXT,
     "icon_url": _TEXT,
     "mode": Rule(lambda v: v in get_args(Mode), f"one of {', '.join(map(repr, get_args(Mode)))}"),
+    "deduplicate": _SWITCH,
     "max_attempts": Rule(lambda v: is_whole(v) and v > 0, "a whole number above 0"),
     "timeout": Rule(lambda v: v is None or (is_number(v) and v > 0), "a number of seconds above 0 or None"),
 }

@@ -19,6 +19,7 @@ from operator import attrgetter
 from django.db import connections, models, transaction
 
 from a2a_django.engine.outbox import Outbox
+from a2a_django.engine.receipts import Receipts
 from a2a_django.engine.statements import add_to_tally, insert, lock
 from a2a_django.models import Artifact, EventKind, Message, Task, TaskEvent
 from a2a_django.models.fields import key_of, uuid7
@@ -89,6 +90,7 @@ class Batch:
         self.changed_artifacts: dict[tuple[str, str], Artifact] = {}
         self.events: list[TaskEvent] = []
         self.outbox = Outbox(using)
+        self.receipts = Receipts(using)
         self.tally: Counter[tuple[str, str, str]] = Counter()
 
     # ------------------------------------------------------------------------------------------------ loading
@@ -121,6 +123,10 @@ class Batch:
         if task_id in self.locked:
             raise Locked(task_id)
         return self.tasks.get(task_id)
+
+    def has(self, task_id: str) -> bool:
+        """Return whether the task's row is there and locked."""
+        return task_id in self.tasks
 
     def artifact(self, task: Task, artifact_id: str) -> Artifact | None:
         """Return the artifact's row, None when the task has no such artifact."""
@@ -319,6 +325,7 @@ class Batch:
         if self.events:
             insert(using, TaskEvent)(self.events)
         self.outbox.save(self.tasks, self.events)
+        self.receipts.save()
         for (agent, owner, state), count in sorted(self.tally.items()):
             add_to_tally(using, agent, owner, state, self.shard, count)
 
@@ -347,6 +354,8 @@ class Batch:
                     text in self._worked_on(task_id, attempt).values_list("checkpoint", flat=True)
                     for (task_id, attempt), text in self.checkpoints.items()
                 )
+            if (stored := self.receipts.is_stored()) is not None:
+                return stored
             return task is None or row == attrgetter(*stands)(task)
 
     def committed(self) -> list[Committed]:

@@ -58,15 +58,30 @@ def past_of_waiting(message: Message, *, history_length: int | None) -> Past:
     past = past_of(message, history_length=history_length)
     if past.snapshot is None:
         return past
-    rows = Message.objects.using(alias()).filter(task_id=message.task_id, position=message.position)
+    attempt, reported = _run_of(message.position, past.snapshot)
+    return replace(past, attempt=attempt, reported=reported)
+
+
+def standing(
+    task_id: str, position: int, *, agent: str, owner: str, history_length: int | None
+) -> tuple[Snapshot, int | None, str] | None:
+    """Read where a task stands, which run has taken one of its messages by then, and what that run had reported last.
+
+    None when there is no such task that the caller may see.
+    """
+    snapshot = snapshots.read(task_id, agent=agent, owner=owner, history_length=history_length)
+    return None if snapshot is None else (snapshot, *_run_of(position, snapshot))
+
+
+def _run_of(position: int, snapshot: Snapshot) -> tuple[int | None, str]:
+    """Return the run that had taken a message when ``snapshot`` was read, and what that run had reported last."""
+    rows = Message.objects.using(alias()).filter(task_id=snapshot.task_id, position=position)
     attempt = rows.values_list("attempt", flat=True).first()
-    if attempt is None or attempt > past.snapshot.attempt:
-        return past
-    events = TaskEvent.objects.using(alias()).filter(task_id=message.task_id, seq__lte=past.snapshot.seq)
-    states = (
-        events.filter(attempt=attempt, kind=EventKind.STATUS.value).order_by("-seq").values_list("state", flat=True)
-    )
-    return replace(past, attempt=attempt, reported=states.first() or "")
+    if attempt is None or attempt > snapshot.attempt:
+        return None, ""
+    events = TaskEvent.objects.using(alias()).filter(task_id=snapshot.task_id, seq__lte=snapshot.seq)
+    states = events.filter(attempt=attempt, kind=EventKind.STATUS.value).order_by("-seq")
+    return attempt, states.values_list("state", flat=True).first() or ""
 
 
 def references(task_ids: Sequence[str], *, agent: str, owner: str) -> list[Task]:

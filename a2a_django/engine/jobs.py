@@ -18,6 +18,7 @@ from typing import Generic, TypeVar
 from a2a_django.conf import a2a_settings
 from a2a_django.engine import clock
 from a2a_django.engine.batch import Batch
+from a2a_django.engine.receipts import Claim
 from a2a_django.models import Artifact, Message, PushConfig, Task
 from a2a_django.models.fields import key_of, uuid7
 from a2a_django.protocol import wire
@@ -62,6 +63,10 @@ class Job(ABC, Generic[R]):
         """Return the key of the artifact that the job extends."""
         return None
 
+    def claim(self) -> Claim | None:
+        """Return the claim on the message that the job takes in, where none is to be taken in twice."""
+        return None
+
     def failed(self) -> None:
         """The job could not be carried out, for a reason that is not its own."""
 
@@ -78,12 +83,18 @@ class Job(ABC, Generic[R]):
 class Incoming:
     """A message on its way into a task: the wire (ids filled in by the journal) and what its sender asked for.
 
-    ``push`` is a webhook for the task, a row without a task (R-040).
+    ``push`` is a webhook for the task, a row without a task (R-040). With a ``claim`` it is taken in only once.
     """
 
     wire: Wire
     request: Wire
     push: PushConfig | None = None
+    claim: Claim | None = None
+
+    def check(self, batch: Batch) -> None:
+        """Raise ``Repeated`` for a message that has been taken in before, and what ``Receipts.check`` raises."""
+        if self.claim is not None:
+            batch.receipts.check(self.claim)
 
     def row(self, batch: Batch, task: Task, now: dt.datetime) -> Message:
         """Put the message into the task's history."""
@@ -94,6 +105,8 @@ class Incoming:
         row.request = wire.text_of(self.request) if self.request else None
         if self.push is not None:
             batch.outbox.put(task, self.push)
+        if self.claim is not None:
+            batch.receipts.give(self.claim, task, row.position)
         return row
 
 
@@ -135,7 +148,15 @@ class CreateTask(Job[Accepted]):
         self.incoming = incoming
         self.holder = holder
 
+    def claim(self) -> Claim | None:
+        return self.incoming.claim
+
+    def check(self, batch: Batch) -> None:
+        """Raise what keeps the task from being made."""
+        self.incoming.check(batch)
+
     def apply(self, batch: Batch) -> Accepted:
+        self.check(batch)
         t = self.template
         now = wire.now()
         task = Task(
@@ -161,6 +182,11 @@ class MakeTask(CreateTask):
 
     creates = False
 
+    def check(self, batch: Batch) -> None:
+        """Raise ``Fenced`` when the message is no longer this run's."""
+        if self.incoming.claim is not None and not batch.receipts.holds(self.incoming.claim):
+            raise Fenced(self.task_id)
+
     def apply(self, batch: Batch) -> Accepted:
         task = batch.task(self.task_id)
         if task is None:
@@ -185,8 +211,12 @@ class AcceptMessage(Job[Accepted]):
         self.agent, self.owner, self.context_id = agent, owner, context_id
         self.holder = holder
 
+    def claim(self) -> Claim | None:
+        return self.incoming.claim
+
     def apply(self, batch: Batch) -> Accepted:
         task = visible(batch, self.task_id, self.agent, self.owner)
+        self.incoming.check(batch)
         if self.context_id and self.context_id != task.context_id:
             raise InvalidParamsError.of("message.context_id", "is not the context of the task")
         if task.state in TERMINAL:

@@ -35,6 +35,7 @@ from a2a_django.engine.batch import Batch, Committed, Locked
 from a2a_django.engine.database import close_connections
 from a2a_django.engine.feed import Deliveries, tell_loops
 from a2a_django.engine.jobs import Broken, Fenced, Job
+from a2a_django.engine.receipts import Repeated, UnderWay
 from a2a_django.models import Task
 from a2a_django.protocol.errors import A2AError
 
@@ -290,7 +291,7 @@ class Journal:
                         continue
                     try:
                         job.result = job.apply(batch)
-                    except (A2AError, Fenced, Broken) as refusal:
+                    except (A2AError, Fenced, Broken, Repeated, UnderWay) as refusal:
                         job.error = refusal
                     except Locked:
                         held.add(job.task_id)
@@ -317,6 +318,10 @@ class Journal:
         ids = {job.task_id for job in jobs if job.task_id not in made}
         keys = {(job.task_id, key) for job in jobs if (key := job.artifact_key()) is not None}
         batch.load(ids, keys, wait=wait)
+        claims = [(job, claim) for job in jobs if (claim := job.claim()) is not None]
+        if claims:
+            # Not those of tasks that others hold, or that are not there.
+            batch.receipts.load([claim for job, claim in claims if claim.held or job.creates or batch.has(job.task_id)])
 
     def close(self) -> None:
         """Carry out what waits, then end the thread and close its connections."""

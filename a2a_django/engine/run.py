@@ -30,6 +30,8 @@ from a2a_django.conf import a2a_settings
 from a2a_django.engine import database, history
 from a2a_django.engine.checkpoints import SetCheckpoint
 from a2a_django.engine.jobs import Accepted, Append, Broken, EndRun, Fenced, MakeTask, Voice
+from a2a_django.engine.receipt_jobs import DropMessage, KeepReply
+from a2a_django.engine.receipts import Claim, UnderWay
 from a2a_django.models import Task
 from a2a_django.models.fields import uuid7
 from a2a_django.protocol import wire
@@ -82,6 +84,7 @@ class Run:
         earlier: int = 0,
         references: Sequence[Task] = (),
         create: MakeTask | None = None,
+        claim: Claim | None = None,
         tries: int = 1,
         checkpoint: str | None = None,
     ) -> None:
@@ -106,7 +109,11 @@ class Run:
         #: The run's share of what its owner may have at work; given back while the run has the task parked.
         self.share: Share | None = None
         self._create = self._make = create
+        #: The run's claim on its message, where none is to be answered twice; it has to be held until there is an
+        #: answer.
+        self.claim = claim
         self._replied = False
+        self._keeping = False
         self._calling = False
         self._doubtful = False
         self._voice = Voice()
@@ -144,6 +151,7 @@ class Run:
             if self._grace is not None:
                 self._grace.cancel()
             self._answer_error(InternalError())
+            self._drop_claim()
             self.runner.ended(self, following)
 
     async def _end(self) -> Accepted | None:
@@ -510,13 +518,59 @@ class Run:
             self.loop.call_soon_threadsafe(self._answer, answer)
 
     def _answer(self, reply: Reply) -> None:
-        if not self.first.done():
+        if self.first.done():
+            return
+        if self.claim is None:
             self.first.set_result(reply)
+            return
+        # Nobody is told what might have to be said in other words to the next one who asks the same.
+        self._keeping = True
+        keep = self.runner.journal.submit(KeepReply(self.claim, wire.text_of(reply.message)))
+        keep.add_done_callback(partial(self._kept, reply))
 
-    def _answer_error(self, error: A2AError) -> None:
+    def _kept(self, reply: Reply, keep: asyncio.Future[bool]) -> None:
+        self._keeping = False
+        if keep.exception() is not None:
+            self._answer_error(InternalError())
+            self._drop_claim()
+        elif keep.result():
+            self.claim = None
+            if not self.first.done():
+                self.first.set_result(reply)
+        else:
+            self._answer_error(UnderWay(self.task_id))
+
+    def _answer_error(self, error: Exception) -> None:
+        if self._keeping:
+            return
+        if self.claim is not None and self.stopped:
+            error = UnderWay(self.task_id)  # not here any more
         if not self.first.done() and not self.loop.is_closed():
             self.first.set_exception(error)
             self.first.exception()  # whoever waits sees it; nobody has to
+
+    def held_claim(self) -> Claim | None:
+        """Return the claim that has to be kept alive: there is no answer yet."""
+        return self.claim if self.task is None else None
+
+    def dropping(self) -> DropMessage | None:
+        """Return the job that gives the message up, where nothing will come of it any more.
+
+        Not once the task is being made: maybe in a transaction of the agent's, for which the journal would have to
+        wait.
+        """
+        being_made = self._make is not None and self._create is None
+        claim = self.held_claim()
+        return None if claim is None or being_made else DropMessage(claim)
+
+    def _drop_claim(self) -> None:
+        """The run is over; when there is no answer the message may be sent again at once."""
+        if self._keeping or (job := self.dropping()) is None:
+            return
+        try:
+            self.runner.journal.submit(job)
+        except RuntimeError as error:  # the journal is closed; the lease runs out
+            logger.debug("A message could not be given up: %s", error)
 
     async def conversation(self) -> list[str]:
         """Read the earlier messages of the context."""

@@ -20,7 +20,7 @@ from django.db import DatabaseError, InterfaceError
 
 from a2a_django.agents import Agent
 from a2a_django.conf import a2a_settings
-from a2a_django.engine import clock, database, history
+from a2a_django.engine import clock, database, history, receipts
 from a2a_django.engine.jobs import Accepted, Cancelled, CancelTask, MakeTask
 from a2a_django.engine.journal import Journal
 from a2a_django.engine.quotas import Quota
@@ -137,6 +137,7 @@ class Runner:
                 attempt=accepted.task.attempt if accepted else 0,
                 references=references,
                 create=create,
+                claim=None if accepted else incoming.claim,
             )
         )
 
@@ -273,8 +274,11 @@ class Runner:
                 self._keepers.pop(loop, None)
                 return
             attempts = {pk: attempt for pk, attempt in self.attempts().items() if pk in mine}
+            claims = {pk: claim for pk, run in mine.items() if (claim := run.held_claim()) is not None}
             try:
                 lost = await database.run(renew, attempts, self.journal.holder)
+                if claims:
+                    lost += await database.run(receipts.renew, claims)
             except (DatabaseError, InterfaceError):
                 logger.warning("The leases of %d runs could not be renewed", len(attempts), exc_info=True)
                 continue
@@ -303,8 +307,9 @@ class Runner:
         left, self._left = self._left, []
         left += [(run.task_id, run.attempt, run.agent) for run in runs if run.task is not None]
         jobs = [HandOver(task_id, attempt, agent.max_attempts) for task_id, attempt, agent in left]
+        dropped = [drop for run in runs if (drop := run.dropping()) is not None]
         try:
-            done = self.journal.write_all(jobs, HAND_OVER_SECONDS)
+            done = self.journal.write_all([*jobs, *dropped], HAND_OVER_SECONDS)
         except RuntimeError as error:  # the journal is closed, or threads cannot be started any more
             logger.warning("%d tasks could not be handed over: %s", len(jobs), error)
             return

@@ -513,4 +513,68 @@ class Migration(migrations.Migration):
                 condition=models.Q(("kind__in", ["status", "artifact"])), name="a2a_event_kind_known"
             ),
         ),
+        migrations.CreateModel(
+            name="MessageReceipt",
+            fields=[
+                ("key", models.CharField(editable=False, max_length=64, primary_key=True, serialize=False)),
+                ("digest", models.CharField(editable=False, max_length=64)),
+                ("agent", models.CharField(max_length=100, verbose_name="agent")),
+                (
+                    "owner",
+                    a2a_django.models.fields.ExactCharField(
+                        blank=True, default="", max_length=190, verbose_name="owner"
+                    ),
+                ),
+                ("message_id", models.TextField(verbose_name="message id")),
+                ("position", models.PositiveIntegerField(blank=True, null=True, verbose_name="position")),
+                ("reply", a2a_django.models.fields.ProtoJSONField(blank=True, null=True, verbose_name="answer")),
+                ("holder", models.CharField(blank=True, default="", editable=False, max_length=64)),
+                ("lease_expires_at", models.DateTimeField(blank=True, null=True, verbose_name="lease expires")),
+                ("created_at", models.DateTimeField(verbose_name="created")),
+                (
+                    "task",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="receipts",
+                        to="a2a_django.task",
+                        verbose_name="task",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "message receipt",
+                "verbose_name_plural": "message receipts",
+                "indexes": [models.Index(fields=["task", "created_at"], name="a2a_receipt_task")],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                models.Q(("holder", ""), ("lease_expires_at__isnull", True)),
+                                models.Q(
+                                    models.Q(
+                                        ("position__isnull", False), ("reply__isnull", True), ("task__isnull", False)
+                                    ),
+                                    models.Q(
+                                        ("position__isnull", True), ("reply__isnull", False), ("task__isnull", True)
+                                    ),
+                                    _connector="OR",
+                                ),
+                            ),
+                            models.Q(
+                                models.Q(("holder", ""), _negated=True),
+                                ("lease_expires_at__isnull", False),
+                                ("position__isnull", True),
+                                ("reply__isnull", True),
+                                ("task__isnull", True),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="a2a_receipt_whole",
+                    )
+                ],
+            },
+        ),
     ]

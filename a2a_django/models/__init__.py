@@ -5,6 +5,7 @@ from __future__ import annotations
 from a2a_django.models.agents import AgentSetting
 from a2a_django.models.api_keys import APIKey
 from a2a_django.models.push import PushConfig, PushCursor, PushDelivery
+from a2a_django.models.receipts import MessageReceipt
 from a2a_django.models.tasks import Artifact, EventKind, Message, Task, TaskEvent, TaskQuerySet, TaskState, TaskTally
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Artifact",
     "EventKind",
     "Message",
+    "MessageReceipt",
     "PushConfig",
     "PushCursor",
     "PushDelivery",

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
+from typing import TypeVar
 
 from a2a_django import engine
 from a2a_django.conf import a2a_settings
 from a2a_django.engine import database, history, snapshots
 from a2a_django.engine.feed import Reader
 from a2a_django.engine.jobs import Accepted, AcceptMessage, CreateTask, Incoming, MakeTask
+from a2a_django.engine.receipt_jobs import HoldMessage
+from a2a_django.engine.receipts import Claim
 from a2a_django.engine.run import Reply, Run
 from a2a_django.models import Task
 from a2a_django.models.fields import key_of, uuid7
-from a2a_django.operations import media
+from a2a_django.operations import media, repeats
 from a2a_django.operations.context import CallContext
 from a2a_django.operations.push import inline_config
 from a2a_django.operations.streams import EventStream
-from a2a_django.operations.turns import Turn, folded, settled
+from a2a_django.operations.turns import Started, Turn, folded, settled
 from a2a_django.protocol import wire
 from a2a_django.protocol.errors import (
     InvalidParamsError,
@@ -29,19 +32,7 @@ from a2a_django.protocol.errors import (
 from a2a_django.protocol.states import TERMINAL
 from a2a_django.protocol.wire import Wire
 
-
-@dataclass(slots=True)
-class Started:
-    """A message on its way: the text of the task as its sender sees it first, and where to follow it."""
-
-    task_id: str
-    text: str
-    reader: Reader
-    turn: Turn
-    #: Whether the task has webhooks.
-    has_push: bool
-    #: The task itself when it is new, to fold into it what happens.
-    task: Wire | None = None
+T = TypeVar("T")
 
 
 async def send_message(call: CallContext, request: Wire) -> str:
@@ -108,8 +99,20 @@ async def _start(call: CallContext, request: Wire) -> Started | Reply:
     if len(message["parts"]) > a2a_settings.MAX_PARTS:
         raise InvalidParamsError.of("message.parts", f"at most {a2a_settings.MAX_PARTS} parts")
     media.check_parts(call.agent, message["parts"])
+    take_in = partial(_take_in, call, request)
+    if repeats.can_be_known(call):
+        return await repeats.once(call, message, configuration.get("historyLength"), take_in)
+    return await take_in(None)
+
+
+async def _take_in(call: CallContext, request: Wire, claim: Claim | None) -> Started | Reply:
+    """Take in a message that is new, as far as anybody knows; with a ``claim`` only if it is.
+
+    Raises ``Repeated`` and ``UnderWay`` then.
+    """
+    message, configuration = request["message"], request.get("configuration", {})
     push = await inline_config(call, configuration)
-    incoming = Incoming(message, _asked_for(call, request, configuration), push)
+    incoming = Incoming(message, _asked_for(call, request, configuration), push, claim)
     history_length = configuration.get("historyLength")
     with engine.get().runner.room(call.owner) as begun:
         if message.get("taskId"):
@@ -148,6 +151,9 @@ async def _begin(
         tenant=call.tenant,
     )
     references = await _references(call, message)
+    claim = incoming.claim
+    if claim is not None and agent.mode != "task":  # the run comes before the task, if there will be one
+        incoming = replace(incoming, claim=replace(claim, held=True))
     create = (MakeTask if agent.mode == "auto" else CreateTask)(task, incoming, here.journal.holder)
     reader = here.feed.reader(task.pk)
     try:
@@ -166,6 +172,8 @@ async def _begin(
         accepted: Accepted | None = None
         if agent.mode == "task":
             accepted = await _made(here.journal.submit(create), begin)
+        elif claim is not None:
+            await _made(here.journal.submit(HoldMessage(claim)), lambda accepted: begin(accepted=None))
         run = begin(accepted=accepted)
         begun()
         if accepted is None:
@@ -187,8 +195,9 @@ async def _begin(
     return Started(made.pk, text, reader, turn, made.has_push, {**first, "history": [history_wire]})
 
 
-async def _made(making: asyncio.Future[Accepted], begin: Callable[..., Run]) -> Accepted:
-    """Wait for a task to be made. If the caller leaves meanwhile, it is made all the same, and has to be run."""
+async def _made(making: asyncio.Future[T], begin: Callable[..., Run]) -> T:
+    """Wait for a task to be made, or a message to be held. If the caller leaves meanwhile, it is done all the same, and
+    the message has to be run."""
     try:
         return await asyncio.shield(making)
     except asyncio.CancelledError:

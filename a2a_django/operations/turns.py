@@ -56,6 +56,20 @@ class Turn:
         return reader.attempt > self.attempt or (reader.attempt == self.attempt and not reader.running)
 
 
+@dataclass(slots=True)
+class Started:
+    """A message on its way: the text of the task as its sender sees it first, and where to follow it."""
+
+    task_id: str
+    text: str
+    reader: Reader
+    turn: Turn
+    #: Whether the task has webhooks.
+    has_push: bool
+    #: The task itself when it is new, to fold into it what happens.
+    task: Wire | None = None
+
+
 def attempt_of(task_id: str, position: int) -> int | None:
     """Return the run that took a message."""
     rows = Message.objects.using(database.alias()).filter(task_id=task_id, position=position)
