@@ -10,7 +10,7 @@ DEV := $(VENV)/.dev-is-installed
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types docs acceptance cluster interop browser soak bench proto clean
+.PHONY: help demo test lint types docs acceptance cluster interop browser chaos bench proto clean
 
 help:
 	@echo "make demo         the example site on http://127.0.0.1:$(PORT); PORT=8123 for another port"
@@ -19,7 +19,7 @@ help:
 	@echo "make docs         the documentation into build/docs, warnings are errors"
 	@echo "make acceptance   the black-box suite under daphne and uvicorn"
 	@echo "make cluster      its gRPC and cluster cases: three processes on one database, with PostgreSQL and with Redis"
-	@echo "make soak         kills processes and Redis while clients read; 10 minutes, ARGS='--seconds 60' for one"
+	@echo "make chaos        kills processes, Redis and PostgreSQL under 500 tasks, for 5 minutes; ARGS='--seconds 60'"
 	@echo "make interop      the official Python and JavaScript clients, of 1.x and of 0.3"
 	@echo "make browser      the admin in a real browser; Debian's package chromium has to be there"
 	@echo "make bench        this server beside the official SDK's; writes benchmarks/RESULTS.md"
@@ -54,8 +54,8 @@ cluster: $(DEV)
 	$(PY) -m tests.acceptance --cluster --database postgres $(ARGS)
 	$(PY) -m tests.acceptance --cluster --database postgres --redis --server uvicorn $(ARGS)
 
-soak: $(DEV)
-	$(PY) -m tests.soak $(ARGS)
+chaos: $(DEV)
+	$(PY) -m tests.chaos $(ARGS)
 
 interop: $(DEV)
 	$(PY) -m pytest tests/interop $(ARGS)

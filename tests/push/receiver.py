@@ -13,7 +13,8 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.engine.kit import WAIT
+#: How long anything is waited for.
+WAIT = 15
 
 #: What a webhook answers: a status, seconds to wait before 200, or a status with headers.
 Answer = int | float | tuple[int, dict[str, str]]

@@ -1,19 +1,23 @@
-"""Kills processes with SIGKILL, stops them for a while, ends them in order, and starts them again; cuts connections."""
+"""Kills processes with SIGKILL, stops them for a while, ends them in order, and starts them again; cuts connections to
+the database and interrupts it."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 
+from tests.chaos.cluster import Cluster, Victim
+from tests.chaos.stage import Stage
 from tests.live import LiveError
-from tests.soak.cluster import Cluster, Victim
-from tests.soak.stage import Stage
 
 #: Seconds between two blows, and how often each kind is chosen.
 BETWEEN = (1.0, 4.0)
-BLOWS = {"kill": 6, "pause": 2, "stop": 1}
+BLOWS = {"kill": 6, "pause": 2, "stop": 2}
 #: Longer than a lease, so that other processes take the tasks of one that is paused, and it comes back after that.
 LONGEST_PAUSE = 9.0
 LONGEST_ABSENCE = 3.0
+#: Into so many parts the time is divided, and the database is interrupted between them.
+INTERRUPTIONS = 2
 
 
 async def rage(stage: Stage, cluster: Cluster, seconds: float) -> None:
@@ -42,6 +46,23 @@ async def cut(stage: Stage, seconds: float) -> None:
         number = await stage.rows.cut(stage.chance.randint(1, 6))
         stage.counts["connections cut"] += number
         stage.note(f"{number} connections to the database are cut")
+
+
+async def interrupt(stage: Stage, cluster: Cluster, seconds: float) -> None:
+    """Interrupt PostgreSQL a few times, and start it again."""
+    assert cluster.postgres is not None
+    begun = stage.now()
+    for number in range(1, INTERRUPTIONS + 1):
+        moment = seconds * (number + stage.chance.uniform(-0.3, 0.3)) / (INTERRUPTIONS + 1)
+        await asyncio.sleep(max(0.0, begun + moment - stage.now()))
+        stage.outages.append([time.time(), 0.0])
+        stage.note("the database is interrupted")
+        stage.counts["database interrupted"] += 1
+        await asyncio.to_thread(cluster.postgres.interrupt)
+        await asyncio.sleep(stage.chance.uniform(0.0, LONGEST_ABSENCE))
+        await asyncio.to_thread(cluster.postgres.start)
+        stage.outages[-1][1] = time.time()
+        stage.note("the database is there again")
 
 
 async def _strike(stage: Stage, victim: Victim, kind: str) -> None:

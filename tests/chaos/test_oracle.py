@@ -1,4 +1,4 @@
-"""The soak's judge finds what it is there to find."""
+"""The judge of the chaos finds what it is there to find."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.soak.oracle import End, Piece, Record, View, check, check_script
-from tests.soak.stories import texts_of
+from tests.chaos.oracle import End, Piece, Record, View, check
 
 USER = {"messageId": "m-1", "role": "ROLE_USER", "parts": [{"text": "slow 3"}]}
 
@@ -119,23 +118,26 @@ def test_only_the_stream_of_a_message_ends_at_a_question() -> None:
     assert "ended by itself" in problems(piece(0, *events, end=End.ENDED), rows=rows)
 
 
+def resumed(after: int, *events: dict[str, Any], **members: Any) -> Piece:
+    """A connection that went on after an event; the status is that of now."""
+    snapshot = {"status": members.pop("status", EVENTS[5]["statusUpdate"]["status"]), **members.pop("task", {})}
+    numbers = members.pop("numbers", list(range(after, after + len(events) + 1)))
+    return Piece("door", "SubscribeToTask", snapshot, list(events), End.ENDED, after=after, numbers=numbers)
+
+
+def test_who_names_the_last_event_gets_what_comes_after_it() -> None:
+    assert problems(piece(0, *EVENTS[:2]), resumed(2, *EVENTS[2:])) == ""
+
+
 @pytest.mark.parametrize(
-    ("attempts", "texts", "word"),
+    ("one", "word"),
     [
-        ([1, 1, 1, 2, 2, 2], ["a", "b"], ""),
-        ([1, 1, 1, 2, 2, 2], ["a", "b", "c"], "said only"),
-        ([1, 1, 1, 1, 1, 1], ["a", "b"], "attempt 1 said ['a', 'b', 'a', 'b']"),
-        ([1, 1, 2, 2, 2, 2], ["a", "b"], "attempt 2 said ['b', 'a', 'b']"),
+        (resumed(2, *EVENTS[3:]), "in the place of event 3 came"),
+        (resumed(2, *EVENTS[1:]), "in the place of event 3 came"),
+        (resumed(2, *EVENTS[2:], numbers=[2, 3, 4, 5, 7]), "the numbers are"),
+        (resumed(2, *EVENTS[2:], task={"artifacts": [{"artifactId": "ticks"}]}), "the task at no time"),
+        (resumed(3, *EVENTS[3:], status={"state": "TASK_STATE_CANCELED"}), "the task at no time"),
     ],
 )
-def test_an_attempt_says_what_its_script_says(attempts: list[int], texts: list[str], word: str) -> None:
-    found = "; ".join(check_script(texts, Record("TASK_STATE_COMPLETED", EVENTS, attempts, [USER])))
-    assert word in found
-    assert bool(word) == bool(found)
-
-
-def test_the_texts_of_scripts() -> None:
-    assert texts_of("slow 2") == texts_of("pace 2 5") == ["tick-0", "tick-1"]
-    assert texts_of("burst 1 8") == ["tick-0.."]
-    assert texts_of("boom 2") == []
-    assert texts_of("ask 2") is None
+def test_what_is_wrong_after_the_last_event_is_found(one: Piece, word: str) -> None:
+    assert word in problems(piece(0, *EVENTS[:2]), one)

@@ -2,9 +2,10 @@
 
 Written without the package's own code for folding and snapshots, for it has to find their faults.
 
-A stream gives no numbers, so they are found out: a snapshot is the task after its first n events, for the n at which
+gRPC gives no numbers, so they are found out: a snapshot is the task after its first n events, for the n at which
 all of it agrees; what follows on the same connection has to be the events n + 1, n + 2, ... . On the next connection,
-through whatever process, the client must not be thrown back behind what it has seen.
+through whatever process, the client must not be thrown back behind what it has seen. Where there are numbers, they have
+to be those; and whoever names the last one that it has seen has to get what comes after it, and only that.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ class End(Enum):
 
 @dataclass(eq=False)
 class Piece:
-    """What one connection gave: a snapshot, then events. ``complete``: at this time the task was known to have ended
-    or to have rested for a while, so that it must all be there."""
+    """What one connection gave: a snapshot, then events; ``numbers`` has those of all of them. ``after``: the event
+    that was named as the last one seen. ``complete``: at this time the task was known to have ended or to have rested
+    for a while, so that it must all be there."""
 
     door: str
     method: str
@@ -41,6 +43,8 @@ class Piece:
     events: list[Json] = field(default_factory=list)
     end: End = End.OPEN
     complete: bool = False
+    after: int | None = None
+    numbers: list[int | None] = field(default_factory=list)
 
     def state(self) -> str:
         """Return the last state that the client has seen, "" before the first."""
@@ -69,14 +73,6 @@ class Record:
     events: list[Json]
     attempts: list[int]
     history: list[Json]
-
-    def texts(self) -> dict[int, list[str]]:
-        """Return the texts of all artifact chunks, by attempt."""
-        found: dict[int, list[str]] = {}
-        for attempt, event in zip(self.attempts, self.events, strict=True):
-            for part in event.get("artifactUpdate", {}).get("artifact", {}).get("parts", ()):
-                found.setdefault(attempt, []).append(part["text"])
-        return found
 
 
 class Replay:
@@ -111,7 +107,7 @@ class Replay:
     def agrees(self, task: Json) -> bool:
         """Whether ``task`` is the task as it is now; the history apart."""
         status, expected = task["status"], self.status
-        if self.seq == 0:
+        if "timestamp" not in expected:
             status = {"state": status["state"]}
         asked = expected.get("message")
         if asked is not None and "message" not in status and asked in task.get("history", []):
@@ -125,6 +121,14 @@ class Replay:
             and artifacts == list(self.artifacts.values())
             and task.get("metadata", {}) == self.metadata
         )
+
+    def has_status(self, task: Json) -> bool:
+        """Whether ``task`` has the status of now, and nothing of what there is beside it."""
+        status, expected = task["status"], self.status
+        if "timestamp" not in expected:
+            status = {"state": status["state"]}
+        bare = {name: value for name, value in expected.items() if name != "message"}
+        return status in (expected, bare) and not task.get("artifacts") and not task.get("history")
 
     def _parts(self, artifact: Json) -> list[Json]:
         found: list[Json] = self.artifacts.get(artifact["artifactId"], {}).get("parts", [])
@@ -140,21 +144,15 @@ def check(views: list[View], record: Record) -> Iterator[str]:
         if event is not None:
             replay.apply(event)
         for piece in pieces:
-            if piece.snapshot is not None and replay.agrees(piece.snapshot):
+            if piece.snapshot is None:
+                continue
+            if piece.after is not None:
+                if replay.seq >= piece.after and replay.has_status(piece.snapshot):
+                    stands[piece] = [piece.after]
+            elif replay.agrees(piece.snapshot):
                 stands[piece].append(replay.seq)
     for view in views:
         yield from _check_view(view, record, stands)
-
-
-def check_script(texts: list[str], record: Record) -> Iterator[str]:
-    """Yield what is wrong with a task whose agent says ``texts``: from the first on in each attempt, and a task that is
-    COMPLETED has all of one attempt."""
-    found = record.texts()
-    for attempt, said in found.items():
-        if said != texts[: len(said)]:
-            yield f"attempt {attempt} said {said}"
-    if record.state == "TASK_STATE_COMPLETED" and texts not in (*found.values(), []):
-        yield f"it is COMPLETED, and said only {found}"
 
 
 def _check_view(view: View, record: Record, stands: dict[Piece, list[int]]) -> Iterator[str]:
@@ -173,6 +171,11 @@ def _check_view(view: View, record: Record, stands: dict[Piece, list[int]]) -> I
         if history != record.history[: len(history)]:
             yield f"{where}: the history is not that of the rows"
         follow = [n for n in stands[piece] if record.events[n : n + len(piece.events)] == piece.events]
+        if follow and any(number is not None for number in piece.numbers):
+            counted = [n for n in follow if piece.numbers == list(range(n, n + len(piece.events) + 1))]
+            if not counted:
+                yield f"{where}: the numbers are {piece.numbers}, the events those from {follow} on"
+            follow = counted or follow
         if not follow:
             yield f"{where}: {_difference(piece, record, stands[piece])}"
             return
