@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.interop.live_site import Live, serving
+from tests.named import is_named
 
 HERE = Path(__file__).resolve().parent
 SERVER = os.environ.get("A2A_INTEROP_SERVER", "uvicorn")
@@ -27,9 +28,7 @@ def pytest_report_header() -> str:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave everything here out unless the command line names this directory or something in it."""
-    folder = config.invocation_params.dir
-    named = ((folder / argument.partition("::")[0]).resolve() for argument in config.args)
-    return None if any(path.is_relative_to(HERE) for path in named) else True
+    return None if is_named(HERE, config) else True
 
 
 @pytest.fixture(scope="session")
