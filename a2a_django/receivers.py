@@ -9,11 +9,12 @@ from django.dispatch import receiver
 
 from a2a_django.engine.journal import WRITER_SHARDS
 from a2a_django.engine.statements import add_to_tally
-from a2a_django.models import Task
+from a2a_django.models import Task, WaitingTask
 from a2a_django.protocol.states import TERMINAL
 from a2a_django.retention.deletion import counted
 
 
+@receiver(pre_delete, sender=WaitingTask, dispatch_uid="a2a_django.tally.waiting")
 @receiver(pre_delete, sender=Task, dispatch_uid="a2a_django.tally")
 def count_out(sender: type[Task], instance: Task, using: str, **kwargs: Any) -> None:
     """Take a task that is about to be deleted out of its owner's totals.

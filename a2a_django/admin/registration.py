@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from django.contrib.admin import AdminSite
 
+from a2a_django.admin import inbox, tasks
 from a2a_django.admin.base import Rooms
 
 
 def _rooms() -> Rooms:
-    return []
+    return [*tasks.ROOMS, *inbox.ROOMS]
 
 
 def register(site: AdminSite) -> None:

@@ -99,6 +99,12 @@ class BaseContext:
         return self._handle.user
 
     @property
+    def operator(self) -> Any:
+        """The operator of the site who wrote the message in the admin, in the place of the task's owner; None when the
+        owner wrote it. Nothing that a caller sends can bring this about, so an approval may rest on it."""
+        return self._handle.user if self._handle.request.get("operator") is True else None
+
+    @property
     def tenant(self) -> str:
         """The tenant of the request, "" when it named none."""
         return self._handle.tenant

@@ -243,10 +243,11 @@ class Migration(migrations.Migration):
                 "indexes": [
                     models.Index(fields=["agent", "owner", "-status_timestamp", "-id"], name="a2a_task_owner"),
                     models.Index(
-                        fields=["agent", "owner", "context_key", "-status_timestamp", "-id"], name="a2a_task_context"
+                        fields=["context_key", "agent", "owner", "-status_timestamp", "-id"], name="a2a_task_context"
                     ),
                     models.Index(fields=["agent", "owner", "state", "-status_timestamp", "-id"], name="a2a_task_state"),
                     models.Index(fields=["state", "status_timestamp"], name="a2a_task_age"),
+                    models.Index(fields=["tenant", "-id"], name="a2a_task_tenant"),
                     models.Index(fields=["lease_expires_at"], name="a2a_task_lease"),
                 ],
                 "constraints": [
@@ -298,7 +299,25 @@ class Migration(migrations.Migration):
                         name="a2a_task_ended_is_free",
                     ),
                 ],
+                "permissions": [
+                    ("cancel_task", "Can cancel task"),
+                    ("answer_task", "Can answer task as operator"),
+                    ("rerun_task", "Can run task again"),
+                ],
             },
+        ),
+        migrations.CreateModel(
+            name="WaitingTask",
+            fields=[],
+            options={
+                "verbose_name": "waiting task",
+                "verbose_name_plural": "inbox",
+                "proxy": True,
+                "default_permissions": (),
+                "indexes": [],
+                "constraints": [],
+            },
+            bases=("a2a_django.task",),
         ),
         migrations.AddField(
             model_name="pushconfig",

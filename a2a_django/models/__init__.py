@@ -6,7 +6,17 @@ from a2a_django.models.agents import AgentSetting
 from a2a_django.models.api_keys import APIKey
 from a2a_django.models.push import PushConfig, PushCursor, PushDelivery
 from a2a_django.models.receipts import MessageReceipt
-from a2a_django.models.tasks import Artifact, EventKind, Message, Task, TaskEvent, TaskQuerySet, TaskState, TaskTally
+from a2a_django.models.tasks import (
+    Artifact,
+    EventKind,
+    Message,
+    Task,
+    TaskEvent,
+    TaskQuerySet,
+    TaskState,
+    TaskTally,
+    WaitingTask,
+)
 
 __all__ = [
     "APIKey",
@@ -23,4 +33,5 @@ __all__ = [
     "TaskQuerySet",
     "TaskState",
     "TaskTally",
+    "WaitingTask",
 ]

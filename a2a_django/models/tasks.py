@@ -80,10 +80,13 @@ class Task(models.Model):
         ordering = ["-status_timestamp", "-id"]
         indexes = [
             models.Index(fields=["agent", "owner", "-status_timestamp", "-id"], name="a2a_task_owner"),
-            models.Index(fields=["agent", "owner", "context_key", "-status_timestamp", "-id"], name="a2a_task_context"),
+            # The context first: operators look for one without knowing whose it is.
+            models.Index(fields=["context_key", "agent", "owner", "-status_timestamp", "-id"], name="a2a_task_context"),
             models.Index(fields=["agent", "owner", "state", "-status_timestamp", "-id"], name="a2a_task_state"),
             # By age, for all owners: what waits too long.
             models.Index(fields=["state", "status_timestamp"], name="a2a_task_age"),
+            # Operators look at one tenant's tasks, newest first, and want to know which tenants there are.
+            models.Index(fields=["tenant", "-id"], name="a2a_task_tenant"),
             # Not only of tasks with a lease: MySQL has no such indexes, and this one is asked all the time.
             models.Index(fields=["lease_expires_at"], name="a2a_task_lease"),
         ]
@@ -99,6 +102,11 @@ class Task(models.Model):
                 name="a2a_task_ended_is_free",
             ),
         ]
+        permissions = [
+            ("cancel_task", "Can cancel task"),
+            ("answer_task", "Can answer task as operator"),
+            ("rerun_task", "Can run task again"),
+        ]
 
     def __str__(self) -> str:
         return self.pk
@@ -107,6 +115,16 @@ class Task(models.Model):
     def is_terminal(self) -> bool:
         """Whether the task has ended."""
         return self.state in states.TERMINAL
+
+
+class WaitingTask(Task):
+    """A task that waits for somebody, as the admin's inbox shows it; who may see tasks may see these."""
+
+    class Meta:
+        proxy = True
+        verbose_name = _("waiting task")
+        verbose_name_plural = _("inbox")
+        default_permissions = ()
 
 
 class Message(models.Model):

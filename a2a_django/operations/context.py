@@ -29,6 +29,8 @@ class CallContext:
     identity: Identity | None = None
     #: The number of the last event that the caller has of a stream that was cut off, None without.
     after: int | None = None
+    #: Whether ``user`` is an operator of the site, who answers in the place of the task's owner.
+    operator: bool = False
 
     def activated(self) -> tuple[str, ...]:
         """Return the extensions that were asked for and that the agent offers (R-229, D-11)."""

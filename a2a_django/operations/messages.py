@@ -214,7 +214,8 @@ async def _continue(call: CallContext, incoming: Incoming, history_length: int |
     """A message to a task that exists (R-116 to R-119)."""
     here = engine.get()
     task_id = incoming.wire["taskId"]
-    incoming = replace(incoming, request={**incoming.request, "user": call.user_pk()})
+    sender: Wire = {"user": call.user_pk(), "operator": True} if call.operator else {"user": call.user_pk()}
+    incoming = replace(incoming, request={**incoming.request, **sender})
     reader = here.feed.reader(task_id)
     try:
         job = AcceptMessage(
