@@ -183,8 +183,8 @@ class Receipts:
         names = ("holder", "task_id", "position", "reply")
         for row in self._changed.values():
             return attrgetter(*names)(row) in rows.filter(pk=row.pk).values_list(*names)
-        for claim in self._dropped:
-            return not rows.filter(pk=claim.key, holder=claim.token).exists()
+        if self._dropped:
+            return not any(rows.filter(pk=claim.key, holder=claim.token).exists() for claim in self._dropped)
         return None
 
 
