@@ -101,11 +101,16 @@ class Directory:
     def presented(self, agent: Agent) -> Agent:
         """Return an agent as its card shows it; for the card only, runs have the agent itself."""
         entry = self._entries.get(agent.slug)
-        if entry is None or not (entry.name or entry.description):
-            return agent
-        shown = copy.copy(agent)
-        shown.name, shown.description = entry.name or agent.name, entry.description or agent.description
-        return shown
+        return agent if entry is None else shown_as(agent, entry.name, entry.description)
+
+
+def shown_as(agent: Agent, name: str, description: str) -> Agent:
+    """Return an agent under another name and description; an empty text leaves what its code has."""
+    if not (name or description):
+        return agent
+    shown = copy.copy(agent)
+    shown.name, shown.description = name or agent.name, description or agent.description
+    return shown
 
 
 directory: Final = Directory()

@@ -83,8 +83,17 @@ def check_agents(app_configs: Apps, **kwargs: Any) -> Messages:
         hint = f"Set A2A['DEFAULT_AGENT'] to one of {slugs}. Until then the well-known card is missing."
         found.append(Warning("The site has several agents and no default one.", hint=hint, id="a2a_django.W011"))
     for agent in agents:
-        found += [*_check_values(agent), *_check_card(agent), *_check_permissions(agent), *_check_run(agent)]
+        found += _check_alone(agent)
     return [*found, *_check_lists(agents), *_check_spelling(agents)]
+
+
+def check_one(agent: Agent) -> Messages:
+    """Check one agent; what concerns the site as a whole is left out."""
+    return [*_check_alone(agent), *_check_lists([agent]), *_check_spelling([agent])]
+
+
+def _check_alone(agent: Agent) -> Messages:
+    return [*_check_values(agent), *_check_card(agent), *_check_permissions(agent), *_check_run(agent)]
 
 
 def _check_values(agent: Agent) -> Iterator[Error]:

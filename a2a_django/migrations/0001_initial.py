@@ -58,9 +58,10 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
-                "verbose_name": "agent setting",
-                "verbose_name_plural": "agent settings",
+                "verbose_name": "agent",
+                "verbose_name_plural": "agents",
                 "ordering": ["slug"],
+                "permissions": [("use_playground", "Can talk to agents in the playground")],
             },
         ),
         migrations.CreateModel(

@@ -22,9 +22,10 @@ class AgentSetting(models.Model):
     )
 
     class Meta:
-        verbose_name = _("agent setting")
-        verbose_name_plural = _("agent settings")
+        verbose_name = _("agent")
+        verbose_name_plural = _("agents")
         ordering = ["slug"]
+        permissions = [("use_playground", _("Can talk to agents in the playground"))]
 
     def __str__(self) -> str:
         return self.slug
