@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from django.contrib.admin import AdminSite
 
-from a2a_django.admin import inbox, tasks
+from a2a_django.admin import agents, inbox, keys, push, tasks
 from a2a_django.admin.base import Rooms
 
 
 def _rooms() -> Rooms:
-    return [*tasks.ROOMS, *inbox.ROOMS]
+    return [*tasks.ROOMS, *inbox.ROOMS, *agents.ROOMS, *keys.ROOMS, *push.ROOMS]
 
 
 def register(site: AdminSite) -> None:
