@@ -97,8 +97,8 @@ class Migration(migrations.Migration):
                 ("lease_expires_at", models.DateTimeField(blank=True, null=True, verbose_name="lease expires")),
             ],
             options={
-                "verbose_name": "push configuration",
-                "verbose_name_plural": "push configurations",
+                "verbose_name": "webhook",
+                "verbose_name_plural": "webhooks",
                 "ordering": ["task", "id"],
             },
         ),
@@ -497,8 +497,8 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
-                "verbose_name": "push delivery",
-                "verbose_name_plural": "push deliveries",
+                "verbose_name": "delivery",
+                "verbose_name_plural": "deliveries",
                 "ordering": ["config", "seq"],
                 "constraints": [models.UniqueConstraint(fields=("config", "seq"), name="a2a_push_delivery_seq")],
             },

@@ -48,8 +48,8 @@ class PushConfig(models.Model):
     lease_expires_at = models.DateTimeField(_("lease expires"), null=True, blank=True)
 
     class Meta:
-        verbose_name = _("push configuration")
-        verbose_name_plural = _("push configurations")
+        verbose_name = _("webhook")
+        verbose_name_plural = _("webhooks")
         ordering = ["task", "id"]
         constraints = [models.UniqueConstraint(fields=["task", "config_key"], name="a2a_push_config_key")]
         indexes = [models.Index(fields=["due_at"], name="a2a_push_config_due")]
@@ -110,8 +110,8 @@ class PushDelivery(models.Model):
     created_at = models.DateTimeField(_("created"))
 
     class Meta:
-        verbose_name = _("push delivery")
-        verbose_name_plural = _("push deliveries")
+        verbose_name = _("delivery")
+        verbose_name_plural = _("deliveries")
         ordering = ["config", "seq"]
         constraints = [models.UniqueConstraint(fields=["config", "seq"], name="a2a_push_delivery_seq")]
 
