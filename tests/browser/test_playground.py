@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 
 from tests.browser.conftest import OpenPage
+from tests.browser.test_agents import LOOKS, fits
 
 PLAYGROUND = "a2a_django/agentsetting/playground/"
 BINDINGS = {"jsonrpc": "SendStreamingMessage", "rest": "message:stream", "jsonrpc03": "message/stream"}
+
+WATCHING = {"jsonrpc": "SubscribeToTask", "rest": ":subscribe", "jsonrpc03": "tasks/resubscribe"}
 
 
 def say(page: Any, text: str) -> None:
@@ -36,7 +39,7 @@ def test_a_conversation_over_each_binding(open_page: OpenPage, shot: Any, bindin
     page.get_by_role("button", name="Send", exact=True).click()
     is_in(page, "input required")
     talk.get_by_text("Which order do you mean?").wait_for()
-    assert page.get_by_text("The agent waits for your answer.").is_visible()
+    page.get_by_text("The agent waits for your answer.").wait_for()
     assert page.evaluate("document.activeElement.id") == "a2a-text"
     task = page.locator("#a2a-task code").inner_text()
     page.get_by_label("Message", exact=True).fill("1003")
@@ -46,7 +49,7 @@ def test_a_conversation_over_each_binding(open_page: OpenPage, shot: Any, bindin
     assert page.locator("#a2a-task code").inner_text() == task
     talk.get_by_text('"number": 1003').wait_for()  # a data part
     if mode == "stream":
-        assert wire.get_by_text(f"→ {BINDINGS[binding]}").count() == 2
+        assert wire.get_by_text(re.compile(f"^→ .*{BINDINGS[binding]}$")).count() == 2 + 2 * (binding == "rest")
         assert wire.locator("pre", has_text="TASK_STATE_COMPLETED" if binding != "jsonrpc03" else "completed").count()
     if mode == "poll":
         assert wire.get_by_text(re.compile("GetTask|tasks/")).count() >= 1
@@ -68,9 +71,7 @@ def test_a_task_is_left_watched_again_and_cancelled(open_page: OpenPage, binding
     page.get_by_role("button", name="Leave the stream").click()
     page.get_by_text("You left the stream; the task goes on.").wait_for()
     page.get_by_role("button", name="Watch again").click()
-    page.locator("#a2a-wire").get_by_text(
-        "→ " + {"rest": "tasks/", "jsonrpc": "SubscribeToTask", "jsonrpc03": "tasks/resubscribe"}[binding]
-    ).first.wait_for()
+    page.locator("#a2a-wire").get_by_text(re.compile(f"^→ .*{WATCHING[binding]}$")).first.wait_for()
     page.locator("#a2a-wire pre", has_text="in stock").first.wait_for()
     page.get_by_role("button", name="Cancel the task").click()
     is_in(page, "canceled")
@@ -81,14 +82,14 @@ def test_a_task_is_left_watched_again_and_cancelled(open_page: OpenPage, binding
 def test_files_data_and_hostile_text_do_no_harm(open_page: OpenPage, tmp_path: Path, shot: Any) -> None:
     page = open_page(PLAYGROUND)
     evil = "<script>alert(1)</script><img src=x onerror=alert(1)> \u202e\u05e9\u05dc\u05d5\u05dd\u0001 \ufffd 1003"
-    file = tmp_path / "<b>note</b>.txt"
+    file = tmp_path / "<b>note<b>.txt"
     file.write_text("hello")
     page.get_by_label("Files").set_input_files(str(file))
     say(page, evil)
-    is_in(page, "completed")
+    is_in(page, "input required")  # there is no order 1
     talk = page.get_by_role("log", name="Conversation")
     assert "<script>alert(1)</script>" in talk.inner_text()
-    assert "<b>note</b>.txt" in talk.inner_text()
+    assert "<b>note<b>.txt" in talk.inner_text()
     assert talk.locator("script, img, b").count() == 0
     with page.expect_download() as download:
         talk.get_by_role("button", name="Download").first.click()
@@ -100,17 +101,14 @@ def test_files_data_and_hostile_text_do_no_harm(open_page: OpenPage, tmp_path: P
     say(page, "{no json")
     page.get_by_text(re.compile("This is no JSON")).wait_for()
     say(page, json.dumps({"number": 1003}))
-    is_in(page, "input required")  # it looks for texts only
     page.get_by_text('"number": 1003').first.wait_for()
 
 
 def test_an_error_is_shown(open_page: OpenPage, complaints: Any) -> None:
     page = open_page(PLAYGROUND)
     page.get_by_label("Extensions").fill("https://example.org/unknown")
-    page.evaluate("config => { document.getElementById('a2a-agent').options[0].value }", None)
-    page.route(
-        "**/playground/jsonrpc/", lambda route: route.fulfill(status=401, content_type="application/json", body="{}")
-    )
+    ended = {"status": 401, "content_type": "application/json", "body": "{}"}
+    page.route("**/playground/jsonrpc/", lambda route: route.fulfill(**ended))
     complaints.expected = ["status 401", "console Failed to load resource"]
     say(page, "hello")
     page.get_by_text("Your session has ended.").wait_for()
@@ -118,11 +116,9 @@ def test_an_error_is_shown(open_page: OpenPage, complaints: Any) -> None:
 
 @pytest.mark.parametrize("look", ["light", "dark", "narrow"])
 def test_how_it_looks(open_page: OpenPage, shot: Any, look: str) -> None:
-    from tests.browser.test_agents import LOOKS
-
     page = open_page(PLAYGROUND, **LOOKS[look])
     say(page, "Where is order 1003?")
     is_in(page, "completed")
     page.get_by_text("Nothing is under way.").wait_for()
     shot(page, f"playground-{look}")
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert fits(page)

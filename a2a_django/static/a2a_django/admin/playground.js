@@ -14,7 +14,7 @@
   const POLL_MS = 1000;
 
   // The conversation: which task, which context, how the task is; `busy` while a call is under way.
-  const now = { taskId: "", contextId: "", state: "", busy: null, left: false, said: new Set(), generation: 0 };
+  const now = { taskId: "", contextId: "", state: "", since: "", busy: null, said: new Set(), generation: 0 };
 
   const agent = () => config.agents[at("agent").value];
   const binding = () => bindings[at("binding").value];
@@ -93,6 +93,7 @@
 
   const status = (found) => {
     now.state = found.state || "";
+    now.since = found.timestamp || "";
     says(found.message);
     show();
     if (asks()) at("text").focus();
@@ -206,8 +207,9 @@
       signal.addEventListener("abort", resolve, { once: true });
     });
 
-  const poll = async (place) => {
-    while (now.taskId && !ended() && !asks() && !place.abort.signal.aborted) {
+  // Ask until the task has ended or asks something; the question that was just answered, of the time `before`, is none.
+  const poll = async (place, before) => {
+    while (now.taskId && !ended() && (!asks() || now.since === before) && !place.abort.signal.aborted) {
       await resting(POLL_MS, place.abort.signal);
       if (place.abort.signal.aborted || !(await exchange(binding().get(config, tenant(), now.taskId), place))) return;
     }
@@ -258,10 +260,8 @@
     at("files").value = "";
     await occupied(mode === "stream", async (place) => {
       const request = binding().send(config, tenant(), draft, mode === "stream", mode === "poll");
-      // What the task was before the answer says nothing about what becomes of it.
-      if (asks()) now.state = "";
-      show();
-      if ((await exchange(request, place)) && mode === "poll") await poll(place);
+      const before = asks() ? now.since : undefined;
+      if ((await exchange(request, place)) && mode === "poll") await poll(place, before);
     });
   };
 
