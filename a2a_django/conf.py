@@ -99,6 +99,13 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "RETENTION": {},
     "EVENT_RETENTION_DAYS": None,
     "PRUNE_SECONDS": 3600,
+    # Where large `raw` parts go: an alias of Django's STORAGES; None: they stay in the rows. What is large, in bytes;
+    # how long the addresses are good that stand in their place; and whether these ask for the credentials of the
+    # task's owner. See docs/files.md.
+    "FILE_STORAGE": None,
+    "FILE_MIN_BYTES": 256 * 1024,
+    "FILE_URL_SECONDS": 3600,
+    "FILE_URL_AUTH": True,
     # Parts of a message, artifacts of a task, messages in a task's history.
     "MAX_PARTS": 1_000,
     "MAX_ARTIFACTS": 1_000,
@@ -193,6 +200,10 @@ class A2ASettings:
     RETENTION: Mapping[str, float]
     EVENT_RETENTION_DAYS: float | None
     PRUNE_SECONDS: float
+    FILE_STORAGE: str | None
+    FILE_MIN_BYTES: int
+    FILE_URL_SECONDS: float
+    FILE_URL_AUTH: bool
     MAX_PARTS: int
     MAX_ARTIFACTS: int
     MAX_HISTORY: int

@@ -49,6 +49,8 @@ class RunHandle(Protocol):
     def reply(self, message: Wire) -> None: ...
     async def conversation(self) -> list[str]: ...
     def conversation_blocking(self) -> list[str]: ...
+    async def read_file(self, url: str) -> bytes: ...
+    def read_file_blocking(self, url: str) -> bytes: ...
 
 
 class BaseContext:
@@ -261,6 +263,14 @@ class TaskContext(BaseContext):
         """Return all earlier messages of the context that belong to the caller, of all its tasks, oldest first."""
         return _messages(await self._handle.conversation())
 
+    async def read(self, part: a2a_pb2.Part) -> bytes:
+        """Return the bytes of a file part: of the message, its history or the conversation.
+
+        Large parts of earlier messages are references to the site's storage (``A2A["FILE_STORAGE"]``). Raises
+        ``FileNotFoundError`` for a part that has no bytes on this site, and what the storage raises.
+        """
+        return part.raw if part.WhichOneof("content") == "raw" else await self._handle.read_file(part.url)
+
 
 class SyncTaskContext(BaseContext):
     """The context of an agent that is a plain function: the same methods, blocking.
@@ -334,6 +344,14 @@ class SyncTaskContext(BaseContext):
     def conversation(self) -> list[a2a_pb2.Message]:
         """Return all earlier messages of the context that belong to the caller, of all its tasks, oldest first."""
         return _messages(self._handle.conversation_blocking())
+
+    def read(self, part: a2a_pb2.Part) -> bytes:
+        """Return the bytes of a file part: of the message, its history or the conversation.
+
+        Large parts of earlier messages are references to the site's storage (``A2A["FILE_STORAGE"]``). Raises
+        ``FileNotFoundError`` for a part that has no bytes on this site, and what the storage raises.
+        """
+        return part.raw if part.WhichOneof("content") == "raw" else self._handle.read_file_blocking(part.url)
 
 
 def _json_of(data: Any) -> str:

@@ -11,6 +11,7 @@ from a2a_django.agents import Agent
 from a2a_django.bindings import older, sse
 from a2a_django.bindings.http import Exchange
 from a2a_django.conf import a2a_settings
+from a2a_django.files.links import Links
 from a2a_django.operations import EventStream, Operation
 from a2a_django.operations.context import CallContext
 from a2a_django.protocol import extensions, tracing, versions
@@ -120,16 +121,23 @@ def extension_headers(call: CallContext) -> dict[str, str]:
 
 
 async def text_of(operation: Operation, call: CallContext, request: Wire) -> str:
-    """Return what an operation that does not stream answers."""
-    return cast(str, await operation.call(call, request))
+    """Return what an operation that does not stream answers, with addresses for stored parts."""
+    return links_of(call).resolved(cast(str, await operation.call(call, request)))
 
 
 async def events_of(operation: Operation, call: CallContext, request: Wire) -> sse.Events:
-    """Return what an operation that streams answers; it ends when the caller loses the right to it."""
+    """Return what an operation that streams answers, with addresses for stored parts; it ends when the caller loses the
+    right to it."""
     events = cast(EventStream, await operation.call(call, request))
+    events.outgoing = links_of(call).resolved
     if call.identity is not None:
         keep_watch(events, call.identity, call.agent.permissions, call.tenant, call.agent.slug)
     return events
+
+
+def links_of(call: CallContext) -> Links:
+    """Return what writes the addresses of a caller's files."""
+    return Links(call.base.endpoint, call.owner)
 
 
 async def open_stream(operation: Operation, call: CallContext, request: Wire, frames: sse.MakeFrames) -> sse.Frames:

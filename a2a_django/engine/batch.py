@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import uuid
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
@@ -21,6 +22,7 @@ from django.db import connections, models, transaction
 from a2a_django.engine.outbox import Outbox
 from a2a_django.engine.receipts import Receipts
 from a2a_django.engine.statements import add_to_tally, insert, lock
+from a2a_django.files import parts
 from a2a_django.models import Artifact, EventKind, Message, Task, TaskEvent
 from a2a_django.models.fields import key_of, uuid7
 from a2a_django.protocol import wire
@@ -85,6 +87,8 @@ class Batch:
         self.handed_over: set[str] = set()
         #: What runs keep for the next attempt at their message, by task and attempt.
         self.checkpoints: dict[tuple[str, int], str] = {}
+        #: The files of stored parts, by task.
+        self.files: dict[str, list[uuid.UUID]] = {}
         self.artifacts: dict[tuple[str, str], Artifact] = {}
         self.new_artifacts: list[Artifact] = []
         self.changed_artifacts: dict[tuple[str, str], Artifact] = {}
@@ -262,6 +266,11 @@ class Batch:
         said = wire.message(message_id=uuid7(), context_id=task.context_id, task_id=task.pk, parts=[{"text": text}])
         self.move(task, TaskState.FAILED.value, wire.now(), wire.text_of(said))
 
+    def give_files(self, task: Task, files: Sequence[uuid.UUID]) -> None:
+        """Give the task the files of parts that come into it."""
+        if files:
+            self.files.setdefault(task.pk, []).extend(files)
+
     def add_chunk(self, task: Task, artifact: Artifact, text: str, moment: dt.datetime, *, is_new: bool) -> None:
         """Record an artifact event; ``artifact`` has been brought up to date by the caller."""
         pair = (task.pk, artifact.artifact_key)
@@ -324,6 +333,8 @@ class Batch:
             insert(using, Artifact, CHANGING_HEAD, ("task", "artifact_key"))(rows)
         if self.events:
             insert(using, TaskEvent)(self.events)
+        for task_id, files in sorted(self.files.items()):
+            parts.claim(using, task_id, files)
         self.outbox.save(self.tasks, self.events)
         self.receipts.save()
         for (agent, owner, state), count in sorted(self.tally.items()):

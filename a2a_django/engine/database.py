@@ -33,6 +33,8 @@ T = TypeVar("T")
 IDLE_SECONDS = 5.0
 #: How often a read is tried when its connection is lost; a pool may have several dead ones to give.
 READ_TRIES = 6
+#: Threads that wait for storages of files.
+IO_THREADS = 8
 
 
 def alias() -> str:
@@ -205,6 +207,16 @@ def patiently(fn: Callable[[], T]) -> T:
                 raise
             connection.close()
     raise AssertionError("the last try returns or raises")
+
+
+async def run_io(fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run ``fn``, which may also wait for a storage of files, on a thread that no read of the database waits for."""
+    return await asyncio.wrap_future(io_threads().submit(fn, *args, **kwargs))
+
+
+def io_threads() -> ThreadPool:
+    """Return the pool for work that waits for storages of files."""
+    return pools.get("files", IO_THREADS)
 
 
 def agent_threads() -> ThreadPool:

@@ -11,6 +11,7 @@ import asyncio
 import datetime as dt
 import json
 import threading
+import uuid
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -90,6 +91,9 @@ class Incoming:
     request: Wire
     push: PushConfig | None = None
     claim: Claim | None = None
+    #: Those of its stored parts; and the message as it was before they were stored.
+    files: tuple[uuid.UUID, ...] = ()
+    given: Wire | None = None
 
     def check(self, batch: Batch) -> None:
         """Raise ``Repeated`` for a message that has been taken in before, and what ``Receipts.check`` raises."""
@@ -107,6 +111,7 @@ class Incoming:
             batch.outbox.put(task, self.push)
         if self.claim is not None:
             batch.receipts.give(self.claim, task, row.position)
+        batch.give_files(task, self.files)
         return row
 
 
@@ -288,6 +293,7 @@ class Append(Job[InvalidAgentResponseError | None]):
         batch.supersede_status(task, change.moment)
         known = change.message_id is not None and batch.has_message(task, change.message_id)
         batch.move(task, change.state, change.moment, change.message, change.metadata, known=known)
+        batch.give_files(task, change.files)
         return None
 
     def _refuse(self, batch: Batch, task: Task, why: str) -> InvalidAgentResponseError:
@@ -318,6 +324,7 @@ class Append(Job[InvalidAgentResponseError | None]):
             artifact.head = merged_head(artifact.head, change.head)
         artifact.size, artifact.chunks, artifact.complete = size, chunks, change.last_chunk
         batch.add_chunk(task, artifact, change.text, wire.now(), is_new=is_new)
+        batch.give_files(task, change.files)
         return None
 
 

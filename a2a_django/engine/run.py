@@ -32,6 +32,7 @@ from a2a_django.engine.checkpoints import SetCheckpoint
 from a2a_django.engine.jobs import Accepted, Append, Broken, EndRun, Fenced, MakeTask, Voice
 from a2a_django.engine.receipt_jobs import DropMessage, KeepReply
 from a2a_django.engine.receipts import Claim, UnderWay
+from a2a_django.files import markers, parts, store
 from a2a_django.models import Task
 from a2a_django.models.fields import uuid7
 from a2a_django.protocol import wire
@@ -120,6 +121,9 @@ class Run:
         self._made = threading.Event()
         self._making = threading.Lock()
         self._on_way = 0
+        #: What waits for the storage of parts, and whose turn it is: nothing overtakes it.
+        self._storing = 0
+        self._turn = asyncio.Lock()
         self._room = asyncio.Event()
         self._room.set()
         self._error: BaseException | None = None
@@ -288,7 +292,13 @@ class Run:
 
     # ------------------------------------------------------------------------------------------------ the agent
 
+    async def fetch_files(self) -> None:
+        """Have the message's bytes in it, also those that are stored."""
+        if markers.in_message(self.message):
+            self.message = await database.run_io(parts.message_restored, self.message, owner=self.owner)
+
     async def _call(self) -> None:
+        await self.fetch_files()
         function = self.agent.run
         if inspect.isasyncgenfunction(function) or inspect.iscoroutinefunction(function):
             result = function(TaskContext(self))
@@ -343,14 +353,36 @@ class Run:
         """Send changes to the journal, in order; wait only when too much is on its way."""
         for change in changes:
             self._check(change)
-            self._ensure_task()
-            future = self.runner.journal.submit(Append(self.task_id, self.attempt, change, self._voice))
-            self._on_way += 1
-            future.add_done_callback(self._done)
-            self._note(change)
+            if self._storing or parts.may_have_large(change):
+                await self._store(change)
+            else:
+                self._submit(change)
             if self._on_way >= WINDOW:
                 self._room.clear()
                 await self._room.wait()
+
+    async def _store(self, change: Change) -> None:
+        """Send a change to the journal after its large parts are stored, and after all that was said before."""
+        self._storing += 1
+        try:
+            async with self._turn:
+                if parts.may_have_large(change):
+                    change = await database.run_io(parts.change_stored, change)
+                    try:
+                        self._check(change)
+                    except Exception:
+                        await database.run_io(store.discard, change.files)
+                        raise
+                self._submit(change)
+        finally:
+            self._storing -= 1
+
+    def _submit(self, change: Change) -> None:
+        self._ensure_task()
+        future = self.runner.journal.submit(Append(self.task_id, self.attempt, change, self._voice))
+        self._on_way += 1
+        future.add_done_callback(self._done)
+        self._note(change)
 
     def publish_blocking(self, changes: Sequence[Change]) -> None:
         """Write changes and wait for the commit; from the agent's thread. In a transaction of the agent's, join it."""
@@ -359,6 +391,7 @@ class Run:
             if self._doubtful and not self.stopped:
                 self._know(history.state_of(self.task_id))  # in the agent's transaction, or after it
             self._check(change)
+            change = _stored_blocking(change)
             with self._writing():
                 self._ensure_task_blocking()
                 refusal = journal.write(Append(self.task_id, self.attempt, change, self._voice))
@@ -498,6 +531,19 @@ class Run:
             if self._aio is not None and self._calling:
                 self._aio.cancel()
 
+    # ------------------------------------------------------------------------------------------------ files
+
+    async def read_file(self, url: str) -> bytes:
+        """Read a stored part. Raises ``StoredFileMissing``, also for an address that is none."""
+        return await database.run_io(self.read_file_blocking, url)
+
+    def read_file_blocking(self, url: str) -> bytes:
+        """The same, in a thread."""
+        marker = markers.of(url)
+        if marker is None:
+            raise store.StoredFileMissing("This is not the address of a stored part")
+        return store.read(marker, owner=self.owner)
+
     # ------------------------------------------------------------------------------------------------ messages
 
     def reply(self, message: Wire) -> None:
@@ -618,9 +664,23 @@ class _Answer:
             self._run.reply(message)
 
 
+def _stored_blocking(change: Change) -> Change:
+    """Return a change with its large parts stored; from the agent's thread, maybe inside a transaction of its own."""
+    if not parts.may_have_large(change):
+        return change
+    connection = connections[parts.alias()]
+    if not connection.in_atomic_block:
+        return parts.change_stored(change)
+    if not parts.can_join(connection):
+        return change
+    return database.io_threads().submit(parts.change_stored, change).result()
+
+
 async def call_cancel_hook(agent: Agent, handle: Run) -> None:
     """Call an agent's ``cancel``; what it raises is logged and changes nothing."""
     try:
+        if type(agent).cancel is not Agent.cancel:
+            await handle.fetch_files()
         async with database.agent_database():
             if inspect.iscoroutinefunction(agent.cancel):
                 await agent.cancel(TaskContext(handle))

@@ -122,13 +122,16 @@ class Runner:
         create: MakeTask | None = None,
     ) -> Run:
         """Begin the run of a message that starts something new: a task just made, or one still to be made."""
+        message = {**(incoming.given or incoming.wire), "contextId": context_id}
+        if accepted is not None:
+            message["taskId"] = task_id
         return self.start(
             Run(
                 self,
                 agent,
                 task_id=task_id,
                 context_id=context_id,
-                message={**incoming.wire, "contextId": context_id, **({"taskId": task_id} if accepted else {})},
+                message=message,
                 request=incoming.request,
                 user=user,
                 tenant=tenant,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from a2a_django.models.agents import AgentSetting
 from a2a_django.models.api_keys import APIKey
+from a2a_django.models.files import StoredFile
 from a2a_django.models.push import PushConfig, PushCursor, PushDelivery
 from a2a_django.models.receipts import MessageReceipt
 from a2a_django.models.tasks import (
@@ -28,6 +29,7 @@ __all__ = [
     "PushConfig",
     "PushCursor",
     "PushDelivery",
+    "StoredFile",
     "Task",
     "TaskEvent",
     "TaskQuerySet",

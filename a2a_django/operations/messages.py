@@ -18,7 +18,7 @@ from a2a_django.engine.receipts import Claim
 from a2a_django.engine.run import Reply, Run
 from a2a_django.models import Task
 from a2a_django.models.fields import key_of, uuid7
-from a2a_django.operations import media, repeats
+from a2a_django.operations import media, repeats, uploads
 from a2a_django.operations.context import CallContext
 from a2a_django.operations.push import inline_config
 from a2a_django.operations.streams import EventStream
@@ -99,6 +99,7 @@ async def _start(call: CallContext, request: Wire) -> Started | Reply:
     if len(message["parts"]) > a2a_settings.MAX_PARTS:
         raise InvalidParamsError.of("message.parts", f"at most {a2a_settings.MAX_PARTS} parts")
     media.check_parts(call.agent, message["parts"])
+    uploads.check_addresses(message)
     take_in = partial(_take_in, call, request)
     if repeats.can_be_known(call):
         return await repeats.once(call, message, configuration.get("historyLength"), take_in)
@@ -115,9 +116,13 @@ async def _take_in(call: CallContext, request: Wire, claim: Claim | None) -> Sta
     incoming = Incoming(message, _asked_for(call, request, configuration), push, claim)
     history_length = configuration.get("historyLength")
     with engine.get().runner.room(call.owner) as begun:
-        if message.get("taskId"):
-            return await _continue(call, incoming, history_length)
-        return await _begin(call, incoming, history_length, begun)
+        async with uploads.stored(call.agent, incoming) as incoming:
+            if message.get("taskId"):
+                return await _continue(call, incoming, history_length)
+            answer = await _begin(call, incoming, history_length, begun)
+            if isinstance(answer, Reply):
+                await uploads.unneeded(incoming)
+            return answer
 
 
 def _asked_for(call: CallContext, request: Wire, configuration: Wire) -> Wire:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from a2a_django.engine.feed import Reader
 from a2a_django.operations.turns import Turn
@@ -29,6 +29,8 @@ class EventStream:
         self._turn = turn
         self._over = over or reader is None
         self._error: Exception | None = None
+        #: What is done to every text on its way out.
+        self.outgoing: Callable[[str], str] | None = None
 
     def fail(self, error: Exception) -> None:
         """End with an error, instead of what would come next; in the stream's loop."""
@@ -44,7 +46,7 @@ class EventStream:
         if self._first is not None:
             first, self._first = self._first, None
             self.numbers = () if self._reader is None else (self._from,)
-            return [first]
+            return self._out([first])
         reader, turn = self._reader, self._turn
         while not self._over and reader is not None:
             if turn is not None and turn.is_parked(reader):
@@ -67,9 +69,12 @@ class EventStream:
             self._over = self._over or reader.exhausted or (turn is not None and turn.is_parked(reader))
             if texts:
                 self.numbers = numbers
-                return texts
+                return self._out(texts)
         await self.aclose()
         raise StopAsyncIteration
+
+    def _out(self, texts: list[str]) -> list[str]:
+        return texts if self.outgoing is None else list(map(self.outgoing, texts))
 
     def _check(self) -> None:
         if self._error is not None and not self._over:

@@ -6,6 +6,7 @@ These are made where an agent publishes something, checked there, and applied by
 from __future__ import annotations
 
 import datetime as dt
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,24 +17,28 @@ from a2a_django.protocol.wire import Wire
 
 @dataclass(frozen=True, slots=True)
 class StatusChange:
-    """A new status; ``message`` and ``metadata`` are texts, ``message_id`` is set when the agent chose it."""
+    """A new status; ``message`` and ``metadata`` are texts, ``message_id`` is set when the agent chose it, ``files``
+    are those of the message's stored parts."""
 
     state: str
     moment: dt.datetime
     message: str | None = None
     metadata: str | None = None
     message_id: str | None = None
+    files: tuple[uuid.UUID, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ArtifactChunk:
-    """A piece of an artifact; ``head`` is the artifact without parts, ``text`` the whole event."""
+    """A piece of an artifact; ``head`` is the artifact without parts, ``text`` the whole event, ``files`` are those of
+    its stored parts."""
 
     artifact_id: str
     head: Wire
     text: str
     append: bool
     last_chunk: bool
+    files: tuple[uuid.UUID, ...] = ()
 
     @classmethod
     def of(

@@ -6,8 +6,11 @@ import time
 from collections.abc import Mapping
 from typing import Final
 
+from a2a_django.agents.cards import configured_base
 from a2a_django.conf import a2a_settings
 from a2a_django.engine import database, snapshots
+from a2a_django.files import markers
+from a2a_django.files.links import Links
 from a2a_django.models import PushConfig
 from a2a_django.protocol.versions import V0_3, V1_0
 from a2a_django.push import older
@@ -23,13 +26,21 @@ async def body_of(config: PushConfig, delivery: Delivery) -> bytes:
 
     Raises ``Lost`` when the task is no more, and the webhook with it.
     """
-    if not older.is_old(config):
-        return delivery.text.encode()
     task = config.task
+    if not older.is_old(config):
+        return _going_out(delivery.text, task.owner).encode()
     snapshot = await database.read(snapshots.read, task.pk, agent=task.agent, owner=task.owner)
     if snapshot is None:
         raise Lost(config.pk)
-    return older.task_text(snapshot.text).encode()
+    return older.task_text(_going_out(snapshot.text, task.owner)).encode()
+
+
+def _going_out(text: str, owner: str) -> str:
+    """Return a text with addresses for stored parts. Raises ``ImproperlyConfigured`` where the site does not know its
+    own."""
+    if markers.SIGN not in text:
+        return text
+    return Links(configured_base().endpoint, owner).resolved(text)
 
 
 def headers_of(config: PushConfig, secrets: Mapping[str, str], delivery: Delivery, body: bytes) -> dict[str, str]:

@@ -5,6 +5,7 @@ An owner is what stands in the rows of the tasks (``access.owner_at``).
 
 from __future__ import annotations
 
+import base64
 import datetime as dt
 import json
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from a2a_django.engine import snapshots
 from a2a_django.engine.database import alias
 from a2a_django.engine.feed import events_after
 from a2a_django.engine.jobs import CancelTask
+from a2a_django.files import markers, store
 from a2a_django.models import Message, PushConfig, Task, TaskTally
 from a2a_django.protocol import wire
 from a2a_django.protocol.errors import TaskNotCancelableError, TaskNotFoundError
@@ -52,19 +54,21 @@ def task_ids(owner: str) -> Iterator[list[str]]:
 # ------------------------------------------------------------------------------------------------------- export
 
 
-def export(owner: str) -> Iterator[str]:
-    """Give lines of JSON: each task, and after it its messages, artifacts, events and webhooks.
+def export(owner: str, *, with_files: bool = False) -> Iterator[str]:
+    """Give lines of JSON: each task, and after it its messages, artifacts, events, webhooks and stored files.
 
     A line is an object with a ``type`` and a member of that name, which is what the protocol has for it; besides, what
     only the rows know. A task and its artifacts are as of one moment, and its events go up to that moment. The secrets
-    of webhooks are left out.
+    of webhooks are left out. The address of a stored part is ``a2a-file:`` and the id of its file; ``with_files``: the
+    bytes stand with the files.
     """
     using = alias()
     for ids in task_ids(owner):
         for task_id in ids:
             row = Task.objects.using(using).filter(pk=task_id).first()
             if row is not None and row.owner == owner:  # else deleted meanwhile
-                yield from _lines(using, row)
+                yield from map(_without_secrets, _lines(using, row))
+                yield from _files(row, with_files)
 
 
 def _lines(using: str, row: Task) -> Iterator[str]:
@@ -103,6 +107,20 @@ def _lines(using: str, row: Task) -> Iterator[str]:
         yield _line("pushConfig", wire.text_of(told), createdAt=_moment(config.created_at))
 
 
+def _without_secrets(line: str) -> str:
+    return markers.replaced(line, lambda marker: f"{markers.SCHEME}{marker.file_id}")
+
+
+def _files(row: Task, with_files: bool) -> Iterator[str]:
+    for file in store.rows().filter(task_id=row.pk).order_by("created_at", "pk"):
+        told: dict[str, Any] = {"id": str(file.pk), "storage": file.storage, "name": file.name}
+        told |= {"size": file.size, "sha256": file.sha256, "mediaType": file.media_type, "filename": file.filename}
+        if with_files:
+            with store.open_file(file) as opened:
+                told["raw"] = base64.b64encode(opened.read()).decode()
+        yield _line("file", wire.text_of(told), taskId=row.pk, createdAt=_moment(file.created_at))
+
+
 def _line(kind: str, text: str, **more: Any) -> str:
     return f'{{"type":"{kind}",{wire.text_of(more)[1:-1]},"{kind}":{text}}}'
 
@@ -130,7 +148,8 @@ def delete(owner: str, *, cancel: bool) -> Deleted:
 
     With ``cancel`` those that have not ended are cancelled first: the journal moves them to CANCELED, which their runs
     learn of wherever they are. Tasks that are made meanwhile are deleted, too, but not for ever. What is left are those
-    that have not ended, without ``cancel``, and those that rows of the site's own models keep (``protected``).
+    that have not ended, without ``cancel``, and those that rows of the site's own models keep (``protected``). Files
+    that a storage does not remove now (``files.store.waiting``) are tried again by the next pruning.
     """
     using = alias()
     done = Deleted()
@@ -150,6 +169,8 @@ def delete(owner: str, *, cancel: bool) -> Deleted:
         if not cancel:
             kept.update(found)
     patiently(using, lambda: _delete_tallies(using, owner))
+    while sum(store.remove_some(BATCH)):
+        pass
     return done
 
 

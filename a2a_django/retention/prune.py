@@ -1,4 +1,5 @@
-"""Pruning: tasks that ended long ago are deleted, and of those that stay the events that nobody needs any more.
+"""Pruning: tasks that ended long ago are deleted, and of those that stay the events that nobody needs any more. Files
+whose tasks are gone, or that never came into one, are removed after the transactions.
 
 Invariants:
 
@@ -29,7 +30,8 @@ from django.utils import timezone
 
 from a2a_django.conf import a2a_settings
 from a2a_django.engine.database import alias
-from a2a_django.models import Artifact, EventKind, PushConfig, PushDelivery, Task, TaskEvent, TaskQuerySet
+from a2a_django.files import store
+from a2a_django.models import Artifact, EventKind, PushConfig, PushDelivery, StoredFile, Task, TaskEvent, TaskQuerySet
 from a2a_django.models.fields import first_id
 from a2a_django.protocol.states import TERMINAL
 from a2a_django.retention.deletion import delete_tasks, locked, patiently
@@ -40,6 +42,8 @@ NAMES: Final[dict[str, str]] = {state.removeprefix("TASK_STATE_").lower(): str(s
 BATCH: Final = 200
 #: Events in one transaction.
 EVENTS_AT_ONCE: Final = 2_000
+#: Files between two looks whether to stop.
+FILES_AT_ONCE: Final = 50
 #: How far the clocks of processes may be apart.
 SKEW: Final = dt.timedelta(hours=1)
 
@@ -57,12 +61,14 @@ class Ages:
 
 @dataclass(slots=True)
 class Pruned:
-    """What is gone: tasks by the state in which they ended, and events of tasks that stay. ``protected`` are tasks that
-    rows of the site's own models keep."""
+    """What is gone: tasks by the state in which they ended, events of tasks that stay, and files. ``protected`` are
+    tasks that rows of the site's own models keep, ``stuck`` are tries to remove a file that have failed."""
 
     tasks: Counter[str] = field(default_factory=Counter)
     events: int = 0
     protected: int = 0
+    files: int = 0
+    stuck: int = 0
 
 
 def ages() -> Ages:
@@ -136,6 +142,7 @@ class Pruning:
         found = Pruned(Counter(dict(tasks.values_list("state").annotate(Count("pk")))))
         stay = Task.objects.using(self._using).filter(self._tasks_with_old_events()).exclude(self._old_tasks())
         found.events = _dispensable(self._using).filter(task__in=stay.order_by().values("pk")).count()
+        found.files = store.due() + StoredFile.objects.using(self._using).filter(task__in=tasks.values("pk")).count()
         return found
 
     def waiting(self) -> int:
@@ -149,6 +156,8 @@ class Pruning:
         """Prune everything that may go, or until ``pause`` says to stop."""
         if self._walk(self._old_tasks(), self._delete_tasks):
             self._walk(self._tasks_with_old_events(), self._delete_events)
+        if not self._stopped:
+            self._remove_files()
         return self.done
 
     def _walk(self, condition: Q, work: Callable[[Q, list[str]], None]) -> bool:
@@ -176,6 +185,15 @@ class Pruning:
         deleted = delete_tasks(self._using, ids, may_go)
         self.done.tasks += deleted.states
         self.done.protected += len(deleted.protected)
+        self._remove_files()
+
+    def _remove_files(self) -> None:
+        while True:
+            start = time.monotonic()
+            removed, stuck = patiently(self._using, lambda: store.remove_some(FILES_AT_ONCE))
+            self.done.files, self.done.stuck = self.done.files + removed, self.done.stuck + stuck
+            if removed + stuck < FILES_AT_ONCE or self._rests(start):
+                return
 
     def _delete_events(self, may_go: Q, ids: list[str]) -> None:
         while True:

@@ -14,8 +14,8 @@ logger = logging.getLogger("a2a_django.retention")
 
 def begin(stop: threading.Event) -> threading.Thread | None:
     """Prune now and every ``PRUNE_SECONDS``, until ``stop`` is set, in a thread of its own; None when the settings keep
-    everything for ever."""
-    if not ages():
+    everything for ever, and no files."""
+    if not ages() and not a2a_settings.FILE_STORAGE:
         return None
     thread = threading.Thread(target=_run, args=(stop,), name="a2a-prune", daemon=True)
     thread.start()
@@ -29,11 +29,12 @@ def _run(stop: threading.Event) -> None:
         except Exception:  # the next round may do better; a worker has other things to do as well
             logger.exception("Pruning failed, and is tried again in %s seconds", a2a_settings.PRUNE_SECONDS)
         else:
-            if done.tasks or done.events or done.protected:
+            if done.tasks or done.events or done.protected or done.files:
                 logger.info(
-                    "Pruned %d tasks and %d events; %d tasks are kept by the site's own rows",
+                    "Pruned %d tasks, %d events and %d files; %d tasks are kept by the site's own rows",
                     sum(done.tasks.values()),
                     done.events,
+                    done.files,
                     done.protected,
                 )
         finally:

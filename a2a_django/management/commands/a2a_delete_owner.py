@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from a2a_django import engine
 from a2a_django.access import owner_at
+from a2a_django.files import store
 from a2a_django.retention import owners
 
 
@@ -43,6 +44,10 @@ class Command(BaseCommand):
         finally:
             engine.shutdown()
         self.stdout.write(_("%(count)d tasks deleted.") % {"count": sum(done.states.values())})
+        if left := store.waiting():
+            self.stderr.write(
+                _("%(count)d files could not be removed from their storage; a2a_prune tries again.") % {"count": left}
+            )
         if done.protected:
             told = {"count": len(done.protected), "ids": ", ".join(done.protected[:100])}
             raise CommandError(_("%(count)d tasks are kept by rows of the site's own models: %(ids)s") % told)

@@ -15,18 +15,19 @@ from a2a_django.retention import owners
 class Command(BaseCommand):
     """May run while the site serves. docs/retention.md says what the lines are."""
 
-    help = "Write everything that belongs to one owner as lines of JSON: tasks, messages, artifacts, events, webhooks."
+    help = "Write everything of one owner as lines of JSON: tasks, messages, artifacts, events, webhooks, files."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Take the owner and where to write."""
         parser.add_argument("owner", help="The owner as the tasks have it; by default the primary key of the user.")
         parser.add_argument("--tenant", help="With a TENANT_RESOLVER: the tenant at which it is the owner.")
+        parser.add_argument("--with-files", action="store_true", help="The bytes of stored files, too.")
         parser.add_argument("--output", help="A file, which must not exist; default: standard output.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the lines. Raises ``CommandError`` when the file is there already or cannot be written."""
         owner = options["owner"] if options["tenant"] is None else owner_at(options["tenant"], options["owner"])
-        lines = owners.export(owner)
+        lines = owners.export(owner, with_files=options["with_files"])
         if not options["output"]:
             for line in lines:
                 self.stdout.write(line)

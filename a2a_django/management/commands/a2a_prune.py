@@ -9,6 +9,8 @@ from typing import Any, Final
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.translation import gettext as _
 
+from a2a_django.conf import a2a_settings
+from a2a_django.files import store
 from a2a_django.retention.prune import BATCH, NAMES, Ages, Pruned, Pruning, ages
 
 #: Seconds between two lines of progress.
@@ -62,6 +64,11 @@ class Command(BaseCommand):
             if pruning.done.protected:
                 kept = {"count": pruning.done.protected}
                 self.stdout.write(_("%(count)d tasks are kept by rows of the site's own models.") % kept)
+            if left := store.waiting():
+                self.stdout.write(
+                    _("%(count)d files could not be removed from their storage, and are tried again later.")
+                    % {"count": left}
+                )
         if not options["force"] and (waiting := pruning.waiting()):
             self.stdout.write(
                 _("%(count)d tasks stay because their webhooks have not been told everything.") % {"count": waiting}
@@ -73,7 +80,7 @@ def _limits(options: dict[str, Any]) -> Ages:
     if options["days"] is None:
         if options["state"]:
             raise CommandError(_("--state goes with --days."))
-        if not (limits := ages()):
+        if not (limits := ages()) and not a2a_settings.FILE_STORAGE:
             raise CommandError(
                 _("Everything is kept for ever: set A2A['RETENTION'] or A2A['EVENT_RETENTION_DAYS'], or give --days.")
             )
@@ -88,4 +95,5 @@ def _told(done: Pruned) -> str:
     names = {state: name for name, state in NAMES.items()}
     states = ", ".join(f"{names[state]} {count}" for state, count in sorted(done.tasks.items()))
     counts = {"tasks": sum(done.tasks.values()), "states": f" ({states})" if states else "", "events": done.events}
-    return _("%(tasks)d tasks%(states)s, %(events)d events of other tasks.") % counts
+    told = _("%(tasks)d tasks%(states)s, %(events)d events of other tasks.") % counts
+    return f"{told} {_('%(files)d files.') % {'files': done.files}}" if done.files else told
