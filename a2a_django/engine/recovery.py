@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import random
 from dataclasses import dataclass
 from enum import StrEnum
@@ -129,27 +130,28 @@ class RecoverTask(Job[Recovered]):
         return LOST_TEXT
 
 
-async def look(runner: Runner) -> bool:
+async def look(runner: Runner) -> float | None:
     """Do what has to be done now and then: take up lost tasks, and end those that wait too long. Returns what
     ``recover`` returns."""
-    leased = await recover(runner)
+    until = await recover(runner)
     await expire(runner.journal)
-    return leased
+    return until
 
 
-async def recover(runner: Runner) -> bool:
-    """Take up tasks whose leases have run out; runs begin on the running loop. Returns whether any task has a lease,
-    so that somebody has to look again soon.
+async def recover(runner: Runner) -> float | None:
+    """Take up tasks whose leases have run out; runs begin on the running loop. Returns in how many seconds the next
+    lease runs out unless it is renewed (infinity: there are only such as could not be taken up now), None when no task
+    has one.
 
     Processes that do this at the same moment share the tasks: each takes some at random, no more than it may run, and
     those that another one has under lock are passed over.
     """
     while True:
-        expired, leased = await database.read(_expired)
+        expired, until = await database.read(_expired)
         some = random.sample(expired, min(len(expired), AT_ONCE, runner.free()))
         await asyncio.gather(*(_recover(runner, task_id, slug) for task_id, slug in some))
         if len(expired) <= AT_ONCE or not some:
-            return leased
+            return until
 
 
 async def _recover(runner: Runner, task_id: str, slug: str) -> None:
@@ -164,8 +166,12 @@ async def _recover(runner: Runner, task_id: str, slug: str) -> None:
         await runner.follow(agent, done.accepted.start)
 
 
-def _expired() -> tuple[list[tuple[str, str]], bool]:
+def _expired() -> tuple[list[tuple[str, str]], float | None]:
     using = database.alias()
-    leased = Task.objects.using(using).filter(lease_expires_at__isnull=False)
-    expired = leased.filter(lease_expires_at__lte=clock.read(using)).order_by("lease_expires_at")
-    return list(expired.values_list("pk", "agent")[:LOOK_AT]), leased.exists()
+    now = clock.read(using)
+    leased = Task.objects.using(using).filter(lease_expires_at__isnull=False).order_by("lease_expires_at")
+    expired = list(leased.filter(lease_expires_at__lte=now).values_list("pk", "agent")[:LOOK_AT])
+    following = leased.filter(lease_expires_at__gt=now).values_list("lease_expires_at", flat=True).first()
+    if following is None:
+        return expired, math.inf if expired else None
+    return expired, (following - now).total_seconds()

@@ -52,10 +52,12 @@ DEAF_SECONDS = 30.0
 RETRY_SECONDS = 1.0
 SEND_SECONDS = 5.0
 FLUSH_SECONDS = 0.01
-#: Seconds between two looks for lost tasks at least, and at most: while anybody is at work, and otherwise.
+#: Seconds between two looks for lost tasks at least, and at most: while anybody is at work, and otherwise. And at least
+#: when a lease runs out sooner.
 MIN_LOOK_SECONDS = 0.2
 MAX_LOOK_SECONDS = 2.0
 IDLE_LOOK_SECONDS = 10.0
+AGAIN_SECONDS = 0.05
 
 #: Where a task stands: id, state, attempt, running, last event, messages.
 Bell = tuple[str, str, int, bool, int, int]
@@ -75,7 +77,7 @@ class Watch:
         *,
         runs: Callable[[], dict[str, int]],
         lost: Callable[[str, int], None],
-        recover: Callable[[], Awaitable[bool]],
+        recover: Callable[[], Awaitable[float | None]],
     ) -> None:
         self._feed, self._holder = feed, holder
         self._runs, self._lost, self._recover = runs, lost, recover
@@ -87,7 +89,8 @@ class Watch:
         self._outgoing: dict[str, Bell] = {}
         self._tells_of_lost = False
         self._ringing = False
-        self._leased = False
+        #: In how many seconds a lease runs out, None when no task has one; at the last look.
+        self._leased: float | None = None
         self._away = False
         self._deaf_until = 0.0
 
@@ -189,7 +192,7 @@ class Watch:
             start = loop.time()
             pause = POLL_SECONDS if start < self._deaf_until else interval
             positions, runs = self._feed.positions(), self._runs()
-            if positions or runs or self._leased:
+            if positions or runs or self._leased is not None:
                 idle = start
             elif start - idle > LINGER_SECONDS:
                 with self._lock:
@@ -225,7 +228,10 @@ class Watch:
             except Exception:
                 logger.warning("Could not look for tasks that have lost their process", exc_info=True)
             pause = max(MIN_LOOK_SECONDS, a2a_settings.LEASE_SECONDS / 3)
-            pause = min(pause, MAX_LOOK_SECONDS if self._leased else IDLE_LOOK_SECONDS)
+            if self._leased is None:
+                pause = min(pause, IDLE_LOOK_SECONDS)
+            else:  # just when the next lease runs out, should that come first: its process has not renewed it
+                pause = min(pause, MAX_LOOK_SECONDS, max(self._leased, AGAIN_SECONDS))
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._look_now.wait(), pause)
             self._look_now.clear()

@@ -54,6 +54,7 @@ def looked_for_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "MIN_LOOK_SECONDS", 3600)
     monkeypatch.setattr(watch, "MAX_LOOK_SECONDS", 3600)
     monkeypatch.setattr(watch, "IDLE_LOOK_SECONDS", 3600)
+    monkeypatch.setattr(watch, "AGAIN_SECONDS", 3600)
 
 
 async def lose(task_id: str) -> None:
@@ -287,11 +288,37 @@ async def test_a_lease_that_is_kept_is_left_alone(registered: Any) -> None:
 
     agent = registered(made_of(run, max_attempts=5))
     task = await send(agent, immediately=True)
-    assert await recover(engine.get().runner) is True
+    left = await recover(engine.get().runner)
+    assert left is not None
+    assert 0 < left <= a2a_settings.LEASE_SECONDS
     go.set()
     await settled(agent, task["id"], "TASK_STATE_COMPLETED")
     assert await database.run(lambda: Message.objects.get(task_id=task["id"]).tries) == 1
-    assert await recover(engine.get().runner) is False
+    assert await recover(engine.get().runner) is None
+
+
+async def test_the_next_look_is_when_a_lease_runs_out(
+    registered: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody looks in between: the task is taken up all the same, as soon as its lease is over."""
+    monkeypatch.setattr(watch, "AGAIN_SECONDS", 0.05)
+    settings.A2A = {**settings.A2A, "LEASE_SECONDS": 2}
+    runs = []
+
+    async def run(ctx: Any) -> None:
+        runs.append(ctx.attempt)
+        await ctx.working()
+        if ctx.attempt == 1:
+            await asyncio.sleep(3600)
+
+    agent = registered(made_of(run, max_attempts=2))
+    task = await send(agent, immediately=True)
+    await when(lambda: runs == [1])
+    dead = engine.get().runner._runs.pop(task["id"])  # nobody renews its lease any more
+    engine.get().watch.look()
+    await settled(agent, task["id"], "TASK_STATE_COMPLETED")
+    assert runs == [1, 2]
+    dead.give_up()
 
 
 # -- who decides, and what is said of it

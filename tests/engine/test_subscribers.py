@@ -71,8 +71,8 @@ class Elsewhere:
         self.watch = Watch(Feed(), self.journal.holder, runs=dict, lost=lambda *_: None, recover=self._nothing)
 
     @staticmethod
-    async def _nothing() -> bool:
-        return False
+    async def _nothing() -> None:
+        return None
 
 
 @pytest.fixture
