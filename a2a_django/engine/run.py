@@ -254,7 +254,10 @@ class Run:
         """Take in the state of the task as the database has it."""
         self._doubtful = False
         if state is not None:
+            others = state in TERMINAL and state != self.state
             self.state = state
+            if others:  # somebody else has ended it, and nobody has told this run yet
+                self.stop()
         elif self._unsure is not None:  # rolled back: the task is still to be made
             self.task, self._create, self._unsure = None, self._unsure.again(), None
             self.state, self._reported = TaskState.SUBMITTED.value, False

@@ -166,7 +166,10 @@ class Lock:
         rows = Task.objects.using(using).filter(pk__in=places).order_by("pk")
         if connection.features.has_select_for_update:
             skip = not wait and connection.features.has_select_for_update_skip_locked
-            rows = rows.select_for_update(skip_locked=skip)
+            # The id does not change. So rows that refer to the task (a site's own, those of webhooks) and the journal
+            # do not wait for each other: their check, at a COMMIT, would be the other half of a deadlock.
+            no_key = connection.features.has_select_for_no_key_update
+            rows = rows.select_for_update(skip_locked=skip, no_key=no_key)
         compiler = rows.query.get_compiler(using)
         with transaction.atomic(using=using):  # compiling FOR UPDATE asks for a transaction
             self._sql, params = compiler.as_sql()

@@ -19,6 +19,7 @@ from pytest_django import Settings
 from a2a_django import InvalidAgentResponse, TaskEnded, engine
 from a2a_django.agents import SyncTaskContext, TaskContext
 from a2a_django.engine import database
+from a2a_django.engine.jobs import CancelTask
 from a2a_django.engine.journal import Journal
 from a2a_django.models import Task, TaskEvent
 from tests.engine.kit import (
@@ -235,6 +236,30 @@ async def test_after_a_cancel_a_transaction_that_publishes_is_rolled_back() -> N
     assert await groups() == []
     assert "artifacts" not in await get(agent, task["id"])
     await quiet()
+
+
+async def test_a_plain_agent_is_told_when_its_task_was_ended_elsewhere_after_a_transaction() -> None:
+    """It has to ask the rows after its transaction, and so it may be the first here to learn of the end."""
+    raised: list[type[Exception]] = []
+
+    def run(ctx: SyncTaskContext) -> None:
+        with transaction.atomic():
+            ctx.artifact("kept")
+        other = Journal(lambda done: {})
+        try:
+            other.write(CancelTask(ctx.task_id, agent="tested", owner="alice"))
+        finally:
+            other.close()
+        for say in (lambda: ctx.artifact("late"), lambda: ctx.checkpoint({}), ctx.working):
+            try:
+                say()
+            except (TaskEnded, InvalidAgentResponse) as error:
+                raised.append(type(error))
+
+    task = await send(made_of(run))
+    await quiet()
+    assert raised == [TaskEnded] * 3
+    assert (state_of(task), outputs(task)) == ("CANCELED", ["kept"])
 
 
 async def test_the_grace_of_mode_auto_does_not_end_inside_a_transaction(settings: Settings) -> None:

@@ -46,6 +46,12 @@ class Story:
     _home: str = ""
     _workers: set[asyncio.Task[None]] = field(default_factory=set)
 
+    def heard_at(self) -> float:
+        """Return when the webhook was told of something last, by the clock of the stage."""
+        if self.hook is None or not self.hook.posts:
+            return 0.0
+        return self.hook.posts[-1].at - self.stage.started
+
     async def is_done(self) -> bool:
         """Whether all who took part are through, the webhook among them."""
         return all(worker.done() for worker in self._workers) and await self.is_told(self.task_id)
@@ -65,7 +71,7 @@ class Story:
         way = chance.choice(("stream", "stream", "now", "blocking"))
         if way == "blocking" and not self.part.is_any_of(SHORT):
             way = "now"
-        if self.part.slug != "once" and chance.random() < 0.3:
+        if not self.part.is_any_of(("once", *BIG)) and chance.random() < 0.3:
             shaky: list[Answer] = [chance.choice((500, 503, 200, 200, 0.1)) for _ in range(6)]
             self.hook = self.stage.receiver.hook(*(shaky if chance.random() < 0.4 else ()), 200)
         configuration: Json = {}

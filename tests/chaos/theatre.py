@@ -91,7 +91,7 @@ class Theatre:
         story.ended_at = story.ended_at or self.stage.now()
         if await story.is_done():
             await self._drop(story, rested=False)
-        elif self.stage.now() - story.ended_at > PATIENCE:
+        elif self.stage.now() - max(story.ended_at, story.heard_at()) > PATIENCE:
             self.stage.fault(f"task {story.task_id} ({story.part}) has ended, but not everybody has been told")
             await self._drop(story, rested=True)
 

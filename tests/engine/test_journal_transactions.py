@@ -252,6 +252,32 @@ def _wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.skipif(
+    not connection.features.has_select_for_no_key_update, reason="the database has no lock that leaves the key alone"
+)
+def test_rows_that_refer_to_a_task_do_not_hold_up_the_journal(writer: Journal) -> None:
+    """The check of a foreign key locks the row until its transaction ends."""
+    task = create(writer).task
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"SELECT 1 FROM {Task._meta.db_table} WHERE id = %s FOR KEY SHARE", [task.pk])  # noqa: S608
+        threads = Threads()
+        threads.call(lambda: writer.write(says(task, status(task, "WORKING"))))
+        assert threads.results() == [None]
+    with transaction.atomic():
+        writer.write(says(task, status(task, "COMPLETED")))
+        threads = Threads()
+        threads.call(lambda: refers_to(task))
+        assert threads.results() == [1]
+
+
+def refers_to(task: Task) -> int:
+    """Lock a task's row as the check of a foreign key does; how many rows there are."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL lock_timeout = '5s'")
+        cursor.execute(f"SELECT 1 FROM {Task._meta.db_table} WHERE id = %s FOR KEY SHARE", [task.pk])  # noqa: S608
+        return len(cursor.fetchall())
+
+
 @rows_are_locked
 def test_a_cancel_waits_for_the_transaction_that_is_about_to_end_the_task(writer: Journal) -> None:
     task = create(writer).task
