@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from a2a_django import Agent, Skill
 from a2a_django.agents import TaskContext
 from example_project.shop.models import Order, Product, Stocktake
+from example_project.shop.refunds import refund, wants_refund
 
 
 class OrderDesk(Agent):
@@ -37,11 +38,21 @@ class OrderDesk(Agent):
             tags=["stock"],
             examples=["Please do a stocktake"],
         ),
+        Skill(
+            "refund",
+            "Refund",
+            "Refunds an order once somebody of the shop has approved it.",
+            tags=["orders"],
+            examples=["Please refund order 1003"],
+        ),
     ]
 
     async def run(self, ctx: TaskContext) -> AsyncIterator[Any]:
         """Answer one message: each thing yielded is a piece of the answer that the caller sees at once."""
-        wish = stocktake(ctx) if "stock" in ctx.text.lower() else order_status(ctx)
+        if wants_refund(ctx):
+            wish = refund(ctx)
+        else:
+            wish = stocktake(ctx) if "stock" in ctx.text.lower() else order_status(ctx)
         async for piece in wish:
             yield piece
 

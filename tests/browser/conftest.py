@@ -100,7 +100,8 @@ class Complaints:
         page.on("response", self._answered)
 
     def _said(self, message: ConsoleMessage) -> None:
-        if message.type in {"error", "warning"}:
+        # Browsers ask for an icon by themselves; nobody has to have one.
+        if message.type in {"error", "warning"} and not message.location["url"].endswith("/favicon.ico"):
             self.found.append(f"console {message.text}")
 
     def _failed(self, request: Request) -> None:

@@ -100,7 +100,7 @@
     put(html) {
       const made = document.createElement("template");
       made.innerHTML = html;
-      const items = [...made.content.querySelectorAll(":scope > li")];
+      const items = [...made.content.children];
       const first = items[0];
       const last = this.list.lastElementChild;
       if (first && last && first.dataset.appended !== undefined && last.dataset.artifact === first.dataset.artifact) {
