@@ -98,6 +98,8 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     # them; None: never. How often a worker sees to both.
     "RETENTION": {},
     "EVENT_RETENTION_DAYS": None,
+    # Days for which an agent with ``deduplicate`` knows its answer to a message that made no task; None: for ever.
+    "REPLY_RETENTION_DAYS": 1,
     "PRUNE_SECONDS": 3600,
     # Where large `raw` parts go: an alias of Django's STORAGES; None: they stay in the rows. What is large, in bytes;
     # how long the addresses are good that stand in their place; and whether these ask for the credentials of the
@@ -199,6 +201,7 @@ class A2ASettings:
     PUSH_MASK_SECRETS: bool
     RETENTION: Mapping[str, float]
     EVENT_RETENTION_DAYS: float | None
+    REPLY_RETENTION_DAYS: float | None
     PRUNE_SECONDS: float
     FILE_STORAGE: str | None
     FILE_MIN_BYTES: int

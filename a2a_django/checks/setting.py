@@ -97,6 +97,7 @@ RULES: Final[dict[str, Rule]] = {
         f"a dict of days, with the keys {', '.join(NAMES)}",
     ),
     "EVENT_RETENTION_DAYS": Rule(lambda v: v is None or _is_days(v), "a number of days or None"),
+    "REPLY_RETENTION_DAYS": Rule(lambda v: v is None or _is_days(v), "a number of days or None"),
     "PRUNE_SECONDS": _SECONDS,
     "FILE_STORAGE": _TEXT,
     "FILE_MIN_BYTES": Rule(lambda v: is_whole(v) and v >= 0, "a whole number of bytes"),

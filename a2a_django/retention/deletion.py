@@ -42,10 +42,12 @@ counted: ContextVar[bool] = ContextVar("a2a_counted", default=False)
 
 @dataclass(slots=True)
 class Deleted:
-    """How many tasks of each state are gone, and those that rows of the site's own models keep."""
+    """How many tasks of each state are gone, and those that rows of the site's own models keep; how many replies
+    without a task."""
 
     states: Counter[str] = field(default_factory=Counter)
     protected: list[str] = field(default_factory=list)
+    replies: int = 0
 
 
 def patiently(using: str, work: Callable[[], T]) -> T:

@@ -10,6 +10,7 @@ import datetime as dt
 import json
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -24,6 +25,7 @@ from a2a_django.models import Message, PushConfig, Task, TaskTally
 from a2a_django.protocol import wire
 from a2a_django.protocol.errors import TaskNotCancelableError, TaskNotFoundError
 from a2a_django.protocol.states import TERMINAL
+from a2a_django.retention import replies
 from a2a_django.retention.deletion import Deleted, delete_tasks, patiently
 
 #: Messages that are read at a time, and tasks that are deleted in one transaction.
@@ -55,7 +57,8 @@ def task_ids(owner: str) -> Iterator[list[str]]:
 
 
 def export(owner: str, *, with_files: bool = False) -> Iterator[str]:
-    """Give lines of JSON: each task, and after it its messages, artifacts, events, webhooks and stored files.
+    """Give lines of JSON: each task, and after it its messages, artifacts, events, webhooks and stored files; then
+    replies without a task, as agents with ``deduplicate`` keep them.
 
     A line is an object with a ``type`` and a member of that name, which is what the protocol has for it; besides, what
     only the rows know. A task and its artifacts are as of one moment, and its events go up to that moment. The secrets
@@ -69,6 +72,9 @@ def export(owner: str, *, with_files: bool = False) -> Iterator[str]:
             if row is not None and row.owner == owner:  # else deleted meanwhile
                 yield from map(_without_secrets, _lines(using, row))
                 yield from _files(row, with_files)
+    for reply in replies.without_task(using).filter(owner=owner, reply__isnull=False).order_by("created_at").iterator():
+        names = {"agent": reply.agent, "owner": reply.owner, "messageId": reply.message_id}
+        yield _line("reply", reply.reply or "{}", **names, createdAt=_moment(reply.created_at))
 
 
 def _lines(using: str, row: Task) -> Iterator[str]:
@@ -149,7 +155,8 @@ def delete(owner: str, *, cancel: bool) -> Deleted:
     With ``cancel`` those that have not ended are cancelled first: the journal moves them to CANCELED, which their runs
     learn of wherever they are. Tasks that are made meanwhile are deleted, too, but not for ever. What is left are those
     that have not ended, without ``cancel``, and those that rows of the site's own models keep (``protected``). Files
-    that a storage does not remove now (``files.store.waiting``) are tried again by the next pruning.
+    that a storage does not remove now (``files.store.waiting``) are tried again by the next pruning. Replies without a
+    task go along.
     """
     using = alias()
     done = Deleted()
@@ -168,6 +175,9 @@ def delete(owner: str, *, cancel: bool) -> Deleted:
         kept.update(done.protected)
         if not cancel:
             kept.update(found)
+    rows = replies.without_task(using).filter(owner=owner)
+    while count := patiently(using, partial(replies.delete_some, rows, BATCH)):
+        done.replies += count
     patiently(using, lambda: _delete_tallies(using, owner))
     while sum(store.remove_some(BATCH)):
         pass

@@ -31,9 +31,20 @@ from django.utils import timezone
 from a2a_django.conf import a2a_settings
 from a2a_django.engine.database import alias
 from a2a_django.files import store
-from a2a_django.models import Artifact, EventKind, PushConfig, PushDelivery, StoredFile, Task, TaskEvent, TaskQuerySet
+from a2a_django.models import (
+    Artifact,
+    EventKind,
+    MessageReceipt,
+    PushConfig,
+    PushDelivery,
+    StoredFile,
+    Task,
+    TaskEvent,
+    TaskQuerySet,
+)
 from a2a_django.models.fields import first_id
 from a2a_django.protocol.states import TERMINAL
+from a2a_django.retention import replies
 from a2a_django.retention.deletion import delete_tasks, locked, patiently
 
 #: The names of states in ``A2A["RETENTION"]``.
@@ -50,22 +61,26 @@ SKEW: Final = dt.timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class Ages:
-    """How old tasks may become, by the state in which they ended, and how old the events that nobody needs."""
+    """How old tasks may become, by the state in which they ended, how old the events that nobody needs, and the
+    replies to messages that made no task."""
 
     tasks: Mapping[str, dt.timedelta]
     events: dt.timedelta | None = None
+    replies: dt.timedelta | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.tasks) or self.events is not None
+        return bool(self.tasks) or self.events is not None or self.replies is not None
 
 
 @dataclass(slots=True)
 class Pruned:
-    """What is gone: tasks by the state in which they ended, events of tasks that stay, and files. ``protected`` are
-    tasks that rows of the site's own models keep, ``stuck`` are tries to remove a file that have failed."""
+    """What is gone: tasks by the state in which they ended, events of tasks that stay, replies, and files.
+    ``protected`` are tasks that rows of the site's own models keep, ``stuck`` are tries to remove a file that have
+    failed."""
 
     tasks: Counter[str] = field(default_factory=Counter)
     events: int = 0
+    replies: int = 0
     protected: int = 0
     files: int = 0
     stuck: int = 0
@@ -77,6 +92,7 @@ def ages() -> Ages:
     return Ages(
         {NAMES[name]: dt.timedelta(days=days) for name, days in a2a_settings.RETENTION.items()},
         None if events is None else dt.timedelta(days=events),
+        replies.age(),
     )
 
 
@@ -143,6 +159,8 @@ class Pruning:
         stay = Task.objects.using(self._using).filter(self._tasks_with_old_events()).exclude(self._old_tasks())
         found.events = _dispensable(self._using).filter(task__in=stay.order_by().values("pk")).count()
         found.files = store.due() + StoredFile.objects.using(self._using).filter(task__in=tasks.values("pk")).count()
+        if self._limits.replies is not None:
+            found.replies = self._old_replies(self._limits.replies).count()
         return found
 
     def waiting(self) -> int:
@@ -156,9 +174,23 @@ class Pruning:
         """Prune everything that may go, or until ``pause`` says to stop."""
         if self._walk(self._old_tasks(), self._delete_tasks):
             self._walk(self._tasks_with_old_events(), self._delete_events)
+        if self._limits.replies is not None and not self._stopped:
+            self._delete_replies(self._old_replies(self._limits.replies))
         if not self._stopped:
             self._remove_files()
         return self.done
+
+    def _old_replies(self, age: dt.timedelta) -> QuerySet[MessageReceipt]:
+        return replies.without_task(self._using).filter(created_at__lt=self._now - age)
+
+    def _delete_replies(self, rows: QuerySet[MessageReceipt]) -> None:
+        while True:
+            start = time.monotonic()
+            count = patiently(self._using, partial(replies.delete_some, rows, self._batch))
+            self.done.replies += count
+            self._progress(self.done)
+            if not count or self._rests(start):
+                return
 
     def _walk(self, condition: Q, work: Callable[[Q, list[str]], None]) -> bool:
         """Do something with all tasks of which a condition is true, a batch at a time; False: stopped."""

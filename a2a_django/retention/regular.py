@@ -29,11 +29,12 @@ def _run(stop: threading.Event) -> None:
         except Exception:  # the next round may do better; a worker has other things to do as well
             logger.exception("Pruning failed, and is tried again in %s seconds", a2a_settings.PRUNE_SECONDS)
         else:
-            if done.tasks or done.events or done.protected or done.files:
+            if done.tasks or done.events or done.replies or done.protected or done.files:
                 logger.info(
-                    "Pruned %d tasks, %d events and %d files; %d tasks are kept by the site's own rows",
+                    "Pruned %d tasks, %d events, %d replies and %d files; %d tasks are kept by the site's own rows",
                     sum(done.tasks.values()),
                     done.events,
+                    done.replies,
                     done.files,
                     done.protected,
                 )

@@ -48,6 +48,8 @@ class Command(BaseCommand):
             self.stderr.write(
                 _("%(count)d files could not be removed from their storage; a2a_prune tries again.") % {"count": left}
             )
+        if done.replies:
+            self.stdout.write(_("%(count)d replies without a task deleted.") % {"count": done.replies})
         if done.protected:
             told = {"count": len(done.protected), "ids": ", ".join(done.protected[:100])}
             raise CommandError(_("%(count)d tasks are kept by rows of the site's own models: %(ids)s") % told)

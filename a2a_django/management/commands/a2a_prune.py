@@ -22,7 +22,8 @@ class Command(BaseCommand):
 
     help = (
         "Delete tasks that are older than A2A['RETENTION'] allows, and the events of others that are older than "
-        "A2A['EVENT_RETENTION_DAYS']. The time counts from the end of a task; those that have not ended stay."
+        "A2A['EVENT_RETENTION_DAYS']. The time counts from the end of a task; those that have not ended stay. Also "
+        "replies without a task that are older than A2A['REPLY_RETENTION_DAYS'], which agents with deduplicate keep."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -88,7 +89,7 @@ def _limits(options: dict[str, Any]) -> Ages:
     if not 0 <= options["days"] < 36_500:
         raise CommandError(_("--days has to be a number of days, 0 or more."))
     age = dt.timedelta(days=options["days"])
-    return Ages({NAMES[name]: age for name in options["state"] or NAMES})
+    return Ages({NAMES[name]: age for name in options["state"] or NAMES}, replies=None if options["state"] else age)
 
 
 def _told(done: Pruned) -> str:
@@ -96,4 +97,8 @@ def _told(done: Pruned) -> str:
     states = ", ".join(f"{names[state]} {count}" for state, count in sorted(done.tasks.items()))
     counts = {"tasks": sum(done.tasks.values()), "states": f" ({states})" if states else "", "events": done.events}
     told = _("%(tasks)d tasks%(states)s, %(events)d events of other tasks.") % counts
-    return f"{told} {_('%(files)d files.') % {'files': done.files}}" if done.files else told
+    if done.files:
+        told += " " + _("%(files)d files.") % {"files": done.files}
+    if done.replies:
+        told += " " + _("%(replies)d replies without a task.") % {"replies": done.replies}
+    return told
