@@ -55,13 +55,17 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "STREAM_SECONDS": 3600,
     # Seconds between looks whether callers with open streams still have a right to them; 0: never.
     "STREAM_RECHECK_SECONDS": 60,
-    # Open streams and running agents at a time, for one process; more are refused with 503.
+    # Open streams and running agents at a time, for one process. More streams are refused with 503; further tasks wait
+    # in the database for the next process with room.
     "MAX_STREAMS": 10_000,
     "MAX_RUNS": 1_000,
-    # The same for one owner (all anonymous callers are one) in one process; more are refused with 429. A run whose task
-    # waits for its sender does not count.
+    # The same for one owner (all anonymous callers are one) in one process; more streams are refused with 429. A run
+    # whose task waits for its sender does not count.
     "MAX_STREAMS_PER_OWNER": 2_000,
     "MAX_RUNS_PER_OWNER": 500,
+    # How many tasks of one owner may wait for a run, in all processes together; more are refused with 429. 0: none
+    # waits, what there is no room for is refused with 503 or 429.
+    "MAX_QUEUED_PER_OWNER": 10_000,
     # Database threads (and so connections) that serve reads, and threads for agents that are plain functions; over gRPC
     # as many again for access classes.
     "DATABASE_THREADS": 4,
@@ -180,6 +184,7 @@ class A2ASettings:
     MAX_RUNS: int
     MAX_STREAMS_PER_OWNER: int
     MAX_RUNS_PER_OWNER: int
+    MAX_QUEUED_PER_OWNER: int
     DATABASE_THREADS: int
     AGENT_THREADS: int
     MAX_ARTIFACT_BYTES: int

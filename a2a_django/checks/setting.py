@@ -75,6 +75,7 @@ RULES: Final[dict[str, Rule]] = {
     "MAX_RUNS": _COUNT,
     "MAX_STREAMS_PER_OWNER": _COUNT,
     "MAX_RUNS_PER_OWNER": _COUNT,
+    "MAX_QUEUED_PER_OWNER": Rule(lambda v: is_whole(v) and v >= 0, "a whole number, 0 for none"),
     "DATABASE_THREADS": _COUNT,
     "AGENT_THREADS": _COUNT,
     "MAX_ARTIFACT_BYTES": _COUNT,

@@ -47,6 +47,8 @@ class Engine:
         def deliver(done: list[Committed]) -> Deliveries:
             announce(done)
             self.watch.ring(done)
+            if waiting := [one.queued for one in done if one.queued is not None]:
+                self.runner.queue.told(waiting)
             if any(one.push for one in done):
                 self.sender.wake()
             return self.feed.deliveries(done)
@@ -60,6 +62,7 @@ class Engine:
             runs=self.runner.attempts,
             lost=self.runner.lost,
             recover=partial(look, self.runner),
+            waiting=self.runner.queue.look,
         )
         self.feed.on_reader = self.watch.wake
         self.runner.on_run = self.watch.wake

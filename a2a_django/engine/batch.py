@@ -43,9 +43,9 @@ MUTABLE = (
     "attempt",
     "lease_holder",
     "lease_expires_at",
+    "queued_at",
+    "queued_owner",
 )
-#: Who holds a task that its process has handed over.
-HANDED_OVER = "handed over"
 CHANGING_HEAD = ("head", "base_seq", "chunks", "size", "complete")
 
 
@@ -62,8 +62,8 @@ class Committed:
     #: Whether webhooks have to be told that no sender knows of yet.
     push: bool = False
     created: bool = False
-    #: Whether its process has handed it over: somebody has to take it up.
-    handed_over: bool = False
+    #: Whose task it is while it waits for a run: somebody has to take it up. None when it does not wait.
+    queued: str | None = None
     #: (seq, text, state or "", attempt) of each new event, in order
     events: list[tuple[int, str, str, int]] = field(default_factory=list)
 
@@ -84,7 +84,8 @@ class Batch:
         self.dirty: dict[str, Task] = {}
         self.messages: list[Message] = []
         self.taken: list[Message] = []
-        self.handed_over: set[str] = set()
+        #: How many tasks of an owner wait for a run, of the owners for whom it was asked.
+        self._waiting: dict[str, int] = {}
         #: What runs keep for the next attempt at their message, by task and attempt.
         self.checkpoints: dict[tuple[str, int], str] = {}
         #: The files of stored parts, by task.
@@ -179,10 +180,12 @@ class Batch:
         """Return the oldest message that no run has taken."""
         if not task._state.adding:
             rows = Message.objects.using(self.using).filter(task_id=task.pk, attempt__isnull=True)
-            taken = {(m.task_id, m.position) for m in self.taken}
-            for row in rows.order_by("position")[: len(taken) + 1]:
-                if (row.task_id, row.position) not in taken:
-                    return row
+            changed = [m for m in self.taken if m.task_id == task.pk]
+            taken = {m.position for m in changed if m.attempt is not None}
+            found = [m for m in changed if m.attempt is None]
+            found += (m for m in rows.order_by("position")[: len(taken) + 1] if m.position not in taken)
+            if found:
+                return min(found, key=attrgetter("position"))
         return next((m for m in self.messages if m.task_id == task.pk and m.attempt is None), None)
 
     def message_of(self, task: Task, attempt: int) -> Message | None:
@@ -206,6 +209,7 @@ class Batch:
         """Give the task to ``holder`` for a new run of ``message``."""
         task.attempt += 1
         task.lease_holder, task.lease_expires_at = holder, expires
+        task.queued_at = task.queued_owner = None
         message.attempt = task.attempt
         message.tries += 1
         task.traceparent = _traceparent_of(message)
@@ -218,11 +222,32 @@ class Batch:
         task.lease_holder, task.lease_expires_at = "", None
         self.touch(task)
 
-    def hand_over(self, task: Task, moment: dt.datetime) -> None:
-        """Leave the task to whoever takes it up: a lease that nobody renews and that has run out."""
-        task.lease_holder, task.lease_expires_at = HANDED_OVER, moment
-        self.handed_over.add(task.pk)
-        self.touch(task)
+    def enqueue(self, task: Task, since: dt.datetime) -> None:
+        """Have the task, which has a message that waits and nobody at work, wait for a run."""
+        self.release(task)
+        task.queued_at, task.queued_owner = since, task.owner
+        if task.owner in self._waiting:
+            self._waiting[task.owner] += 1
+
+    def put_back(self, task: Task, message: Message) -> None:
+        """Have a message that was taken wait for a run again, in the place in which it came."""
+        message.attempt = None
+        self.taken.append(message)
+        self.enqueue(task, message.created_at)
+
+    def leave_queue(self, task: Task) -> None:
+        """Have the task wait no longer."""
+        if task.queued_at is not None:
+            task.queued_at = task.queued_owner = None
+            self.touch(task)
+
+    def waiting_of(self, owner: str) -> int:
+        """Return how many tasks of an owner wait for a run. The database is asked once for a transaction."""
+        if owner not in self._waiting:
+            self._waiting[owner] = Task.objects.using(self.using).filter(queued_owner=owner).count() + sum(
+                task.queued_owner == owner for task in self.created
+            )
+        return self._waiting[owner]
 
     def supersede_status(self, task: Task, now: dt.datetime) -> None:
         """Move the current status message into the history: something newer has come (D-22)."""
@@ -258,6 +283,7 @@ class Batch:
         attempt = task.attempt
         if state in TERMINAL:
             self.release(task)
+            self.leave_queue(task)
         text = wire.status_update(task.pk, task.context_id, wire.status(state, moment, message), metadata)
         self._event(task, EventKind.STATUS, text, moment, state=state, attempt=attempt)
 
@@ -373,13 +399,19 @@ class Batch:
         """Return what readers have to know once the transaction is committed."""
         touched = {task.pk: task for task in self.created} | self.dirty
         found = {
-            pk: Committed(pk, task.state, task.attempt, bool(task.lease_holder), task.last_seq, task.message_count)
+            pk: Committed(
+                pk,
+                task.state,
+                task.attempt,
+                bool(task.lease_holder),
+                task.last_seq,
+                task.message_count,
+                queued=task.queued_owner,
+            )
             for pk, task in touched.items()
         }
         for task in self.created:
             found[task.pk].created = True
-        for pk in self.handed_over:
-            found[pk].handed_over = True
         for pk in self.outbox.told:
             found[pk].push = True
         for event in self.events:

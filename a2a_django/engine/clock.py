@@ -7,6 +7,7 @@ be behind by the time that answer took, so a lease that is given by it is rather
 from __future__ import annotations
 
 import datetime as dt
+import threading
 import time
 from typing import Final
 
@@ -22,6 +23,9 @@ STATEMENTS: Final = {
 
 #: By database: by how much its clock is ahead of this process's monotonic one, and when that was seen.
 _seen: dict[str, tuple[float, float]] = {}
+#: The moments that were given for an order, by database.
+_last: dict[str, dt.datetime] = {}
+_lock = threading.Lock()
 
 
 def read(using: str) -> dt.datetime:
@@ -44,6 +48,16 @@ def now(using: str) -> dt.datetime:
     if here - seen > a2a_settings.LEASE_SECONDS / 3:
         return read(using)
     return _moment(here + ahead)
+
+
+def tick(using: str) -> dt.datetime:
+    """Return about the same, later than all that were returned here before: for what has to be in order."""
+    moment = now(using)
+    with _lock:
+        if (last := _last.get(using)) is not None and moment <= last:
+            moment = last + dt.timedelta(microseconds=1)
+        _last[using] = moment
+    return moment
 
 
 def lease_end(using: str) -> dt.datetime:

@@ -38,8 +38,10 @@ class ExpireTask(Job[bool]):
 
     def apply(self, batch: Batch) -> bool:
         task = batch.task(self.task_id)
-        if task is None or task.state not in INTERRUPTED or task.lease_holder or task.status_timestamp > self.before:
-            return False  # an answer has come, or somebody was faster
+        if task is None or task.state not in INTERRUPTED or task.status_timestamp > self.before:
+            return False  # somebody was faster
+        if task.lease_holder or task.queued_at is not None:
+            return False  # an answer has come
         batch.fail(task, EXPIRED_TEXT)
         return True
 
@@ -62,5 +64,5 @@ def _waiting(seconds: float) -> tuple[dt.datetime, list[str]]:
     using = database.alias()
     before = clock.read(using) - dt.timedelta(seconds=seconds)
     tasks = Task.objects.using(using).filter(state__in=sorted(INTERRUPTED), status_timestamp__lte=before)
-    rows = tasks.filter(lease_holder="").order_by("status_timestamp")
+    rows = tasks.filter(lease_holder="", queued_at__isnull=True).order_by("status_timestamp")
     return before, list(rows.values_list("pk", flat=True)[:LOOK_AT])

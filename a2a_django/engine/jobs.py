@@ -29,6 +29,7 @@ from a2a_django.protocol.errors import (
     InvalidParamsError,
     TaskNotCancelableError,
     TaskNotFoundError,
+    ThrottledError,
     UnsupportedOperationError,
 )
 from a2a_django.protocol.folding import appended
@@ -119,8 +120,8 @@ class Incoming:
 class Accepted:
     """A message that has been taken in.
 
-    ``attempt`` is its run's number, None while it waits for another run. ``start`` is the message that the caller has
-    to run now: this one, an older one that was waiting, or none.
+    ``attempt`` is its run's number, None while it waits: for another run, or for room for one. ``start`` is the message
+    that the caller has to run now: this one, an older one that was waiting, or none.
     """
 
     task: Task
@@ -142,7 +143,10 @@ class Cancelled:
 
 
 class CreateTask(Job[Accepted]):
-    """Make a task with its first message; its run starts at once, held by ``holder`` (R-021, R-113)."""
+    """Make a task with its first message; its run starts at once, held by ``holder`` (R-021, R-113).
+
+    Without a holder the task waits for a run. Raises ``ThrottledError`` when too many of its owner's do.
+    """
 
     creates = True
 
@@ -163,6 +167,8 @@ class CreateTask(Job[Accepted]):
     def apply(self, batch: Batch) -> Accepted:
         self.check(batch)
         t = self.template
+        if not self.holder:
+            check_queue(batch, t.owner)
         now = wire.now()
         task = Task(
             id=t.pk,
@@ -178,6 +184,9 @@ class CreateTask(Job[Accepted]):
         )
         batch.create(task)
         message = self.incoming.row(batch, task, now)
+        if not self.holder:
+            batch.enqueue(task, clock.tick(batch.using))
+            return Accepted(task, message, None, None, task.last_seq)
         batch.take(task, message, self.holder, clock.lease_end(batch.using))
         return Accepted(task, message, task.attempt, message, task.last_seq)
 
@@ -205,7 +214,10 @@ class MakeTask(CreateTask):
 
 
 class AcceptMessage(Job[Accepted]):
-    """Take in a message for a task that exists (R-033, R-034, R-117, R-118; order of checks D-20)."""
+    """Take in a message for a task that exists (R-033, R-034, R-117, R-118; order of checks D-20).
+
+    Without a holder its task waits for a run. Raises ``ThrottledError`` when too many of the owner's do.
+    """
 
     def __init__(
         self, task_id: str, incoming: Incoming, *, agent: str, owner: str, context_id: str, holder: str
@@ -231,14 +243,19 @@ class AcceptMessage(Job[Accepted]):
         # There has to be room for an answer, too; the message of the current status comes into the history now.
         if task.message_count + (task.status_message is not None) + 1 >= a2a_settings.MAX_HISTORY:
             raise InvalidParamsError.of("message.task_id", "the history of the task is full, begin another task")
+        is_lost = has_expired(batch, task)
+        # A run that was lost at work comes first; one that had asked for this message has done its part. A task that
+        # waits for a run goes on waiting: it has its place among the others.
+        free = task.queued_at is None and (not task.lease_holder or (is_lost and batch.has_asked(task)))
+        if free and not self.holder:
+            check_queue(batch, task.owner)
         now = wire.now()
         batch.supersede_status(task, now)
-        is_lost = has_expired(batch, task)
-        # A run that was lost at work comes first; one that had asked for this message has done its part.
-        free = not task.lease_holder or (is_lost and batch.has_asked(task))
-        earlier = batch.waiting_message(task) if free else None
+        earlier = batch.waiting_message(task) if free and self.holder else None
         message = self.incoming.row(batch, task, now)
-        start = (earlier or message) if free else None
+        start = (earlier or message) if free and self.holder else None
+        if free and not self.holder:
+            batch.enqueue(task, clock.tick(batch.using))
         if start is not None:
             batch.take(task, start, self.holder, clock.lease_end(batch.using))
         return Accepted(task, message, message.attempt, start, task.last_seq, is_lost=is_lost and not free)
@@ -376,6 +393,15 @@ def visible(batch: Batch, task_id: str, agent: str, owner: str) -> Task:
     if task is None or task.agent != agent or task.owner != owner:
         raise TaskNotFoundError()
     return task
+
+
+def check_queue(batch: Batch, owner: str) -> None:
+    """Raise ``ThrottledError`` when as many tasks of an owner wait for a run as may (D-35).
+
+    Processes that take tasks in at the same moment do not see each other's.
+    """
+    if batch.waiting_of(owner) >= a2a_settings.MAX_QUEUED_PER_OWNER:
+        raise ThrottledError("Too many of your tasks are waiting, please try again later")
 
 
 def has_expired(batch: Batch, task: Task) -> bool:

@@ -7,6 +7,7 @@ owner. Invariants: a share is counted at most once; after ``release`` it is neve
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 from a2a_django.conf import a2a_settings
 from a2a_django.protocol.errors import ThrottledError
@@ -20,6 +21,8 @@ class Quota:
         self._refusal = refusal
         self._lock = threading.Lock()
         self._taken: dict[str, int] = {}
+        #: Told of an owner who has given a share back, outside of all locks.
+        self.on_free: Callable[[str], None] = lambda owner: None
 
     def take(self, owner: str) -> Share:
         """Return a share of ``owner``'s. Raises ``ThrottledError`` when all are taken."""
@@ -38,6 +41,10 @@ class Quota:
     def taken(self, owner: str) -> int:
         """Return how many shares ``owner`` has."""
         return self._taken.get(owner, 0)
+
+    def left(self, owner: str) -> int:
+        """Return how many more shares ``owner`` may have."""
+        return int(getattr(a2a_settings, self._setting)) - self._taken.get(owner, 0)
 
     def _add(self, owner: str, count: int) -> None:
         left = self._taken.get(owner, 0) + count
@@ -77,3 +84,30 @@ class Share:
             self._over = over
             self._counted = counted
             quota._add(self._owner, 1 if counted else -1)
+        if not counted:
+            quota.on_free(self._owner)
+
+
+class Place:
+    """A place for a run that is about to begin, or none: then its task waits. From any thread.
+
+    ``release`` is called when the place is no longer needed, because the run has begun or will not.
+    """
+
+    def __init__(self, release: Callable[[], None] | None = None, share: Share | None = None) -> None:
+        self.is_free = release is not None
+        self._release = release
+        self._share = share
+
+    def keep_share(self, quota: Quota, owner: str) -> None:
+        """Count for ``owner``, too, until the run does."""
+        self._share = quota.take_anyway(owner)
+
+    def give_back(self) -> None:
+        """Give the place back, once."""
+        share, self._share = self._share, None
+        release, self._release = self._release, None
+        if release is not None:
+            release()
+        if share is not None:
+            share.release()

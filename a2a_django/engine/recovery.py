@@ -5,6 +5,8 @@ Any process may find it; the row's lock decides who acts. A task whose run had a
 message is run. One that was at work is run again when the agent allows another attempt (``max_attempts``), otherwise it
 fails with a plain sentence; so is one whose run waited for a sign-in, after which it would have gone on by itself. What
 the lost attempt has published stays; it cannot publish any more (fencing).
+
+What is to be run again and has no room here waits for a run like others (``queue``), in the place in which it came.
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ from a2a_django.engine import clock, database
 from a2a_django.engine.batch import Batch
 from a2a_django.engine.expiry import expire
 from a2a_django.engine.jobs import Accepted, Job, has_expired
+from a2a_django.engine.queue import any_waits
+from a2a_django.engine.quotas import Place
 from a2a_django.models import Message, Task
 from a2a_django.protocol.states import TERMINAL
 
@@ -53,7 +57,8 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What was decided about a task; ``accepted``: what the caller has to run now, the ``tries``-th time."""
+    """What was decided about a task; ``accepted``: what the caller has to run now, the ``tries``-th time. Without it
+    the task that is to be run waits for somebody who does it."""
 
     outcome: Outcome
     accepted: Accepted | None = None
@@ -78,7 +83,8 @@ class HandOver(Job[Outcome]):
             return Outcome.SPARED
         outcome = Outcome.RUN
         if batch.has_asked(task):
-            if batch.waiting_message(task) is None:
+            message = batch.waiting_message(task)
+            if message is None:
                 batch.release(task)
                 return Outcome.RELEASED
             outcome = Outcome.NEXT
@@ -87,12 +93,13 @@ class HandOver(Job[Outcome]):
             if message is None or message.tries >= self.max_attempts:
                 batch.fail(task, STOPPED_TEXT)
                 return Outcome.FAILED
-        batch.hand_over(task, clock.read(batch.using))
+        batch.put_back(task, message)
         return outcome
 
 
 class RecoverTask(Job[Recovered]):
-    """Decide about a task whose lease has run out. ``max_attempts`` 0: there is no such agent any more."""
+    """Decide about a task whose lease has run out. ``max_attempts`` 0: there is no such agent any more. Without a
+    ``holder`` what is to be run waits for somebody who has room."""
 
     def __init__(self, task_id: str, holder: str, max_attempts: int) -> None:
         super().__init__()
@@ -118,6 +125,9 @@ class RecoverTask(Job[Recovered]):
         return self._take(batch, task, message, Outcome.RUN)
 
     def _take(self, batch: Batch, task: Task, message: Message, outcome: Outcome) -> Recovered:
+        if not self.holder:
+            batch.put_back(task, message)
+            return Recovered(outcome, None, message.tries + 1)
         batch.take(task, message, self.holder, clock.lease_end(batch.using))
         accepted = Accepted(task, message, task.attempt, message, task.last_seq)
         return Recovered(outcome, accepted, message.tries)
@@ -131,11 +141,14 @@ class RecoverTask(Job[Recovered]):
 
 
 async def look(runner: Runner) -> float | None:
-    """Do what has to be done now and then: take up lost tasks, and end those that wait too long. Returns what
-    ``recover`` returns."""
+    """Do what has to be done now and then: take up lost tasks and those that wait for a run, end those that wait too
+    long for their sender. Returns what ``recover`` returns, and infinity rather than None while a task waits."""
     until = await recover(runner)
     await expire(runner.journal)
-    return until
+    if not await database.read(any_waits):
+        return until
+    runner.queue.look()
+    return math.inf if until is None else until
 
 
 async def recover(runner: Runner) -> float | None:
@@ -143,20 +156,30 @@ async def recover(runner: Runner) -> float | None:
     lease runs out unless it is renewed (infinity: there are only such as could not be taken up now), None when no task
     has one.
 
-    Processes that do this at the same moment share the tasks: each takes some at random, no more than it may run, and
-    those that another one has under lock are passed over.
+    Processes that do this at the same moment share the tasks: each takes some at random, and those that another one has
+    under lock are passed over. What there is no room for is left waiting.
     """
     while True:
         expired, until = await database.read(_expired)
-        some = random.sample(expired, min(len(expired), AT_ONCE, runner.free()))
+        some = random.sample(expired, min(len(expired), AT_ONCE))
         await asyncio.gather(*(_recover(runner, task_id, slug) for task_id, slug in some))
-        if len(expired) <= AT_ONCE or not some:
+        if len(expired) <= AT_ONCE:
             return until
 
 
 async def _recover(runner: Runner, task_id: str, slug: str) -> None:
+    places = runner.places(1) if runner.takes_tasks else []
+    place = places[0] if places else Place()
+    try:
+        await _decide(runner, task_id, slug, place)
+    finally:
+        place.give_back()
+
+
+async def _decide(runner: Runner, task_id: str, slug: str, place: Place) -> None:
     agent = registry.get(slug)
-    done = await runner.journal.submit(RecoverTask(task_id, runner.journal.holder, agent.max_attempts if agent else 0))
+    holder = runner.journal.holder if place.is_free else ""
+    done = await runner.journal.submit(RecoverTask(task_id, holder, agent.max_attempts if agent else 0))
     if done.outcome is Outcome.SPARED:
         logger.info("Task %s had lost its process and %s", task_id, done.outcome.value)
         return

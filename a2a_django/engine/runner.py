@@ -12,22 +12,23 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from django.db import DatabaseError, InterfaceError
 
 from a2a_django.agents import Agent
 from a2a_django.conf import a2a_settings
-from a2a_django.engine import clock, database, history, receipts
+from a2a_django.engine import bridge, clock, database, history, receipts
 from a2a_django.engine.jobs import Accepted, Cancelled, CancelTask, MakeTask
 from a2a_django.engine.journal import Journal
-from a2a_django.engine.quotas import Quota
+from a2a_django.engine.queue import PutBack, Queue
+from a2a_django.engine.quotas import Place, Quota, Share
 from a2a_django.engine.recovery import HandOver, Outcome
 from a2a_django.engine.run import Run, call_cancel_hook
 from a2a_django.models import Message, Task
-from a2a_django.protocol.errors import UnavailableError
+from a2a_django.protocol.errors import ThrottledError, UnavailableError
 from a2a_django.protocol.states import TERMINAL
 
 logger = logging.getLogger("a2a_django.engine")
@@ -54,44 +55,77 @@ class Runner:
         self._revoked: set[tuple[str, int]] = set()
         self._keepers: dict[asyncio.AbstractEventLoop, asyncio.Task[None]] = {}
         self._background: set[asyncio.Task[None]] = set()
+        #: Whether tasks are run in this process; otherwise those that may wait are left to others. And how many at a
+        #: time, if not ``MAX_RUNS``.
+        self.runs_here = True
+        self.most: int | None = None
+        self.queue = Queue(self)
+        self.quota.on_free = self.queue.freed
+        #: The loop on which a run began last.
+        self._home: asyncio.AbstractEventLoop | None = None
         #: Whether the process ends: nothing new is begun.
         self._closing = False
-        #: Tasks and attempts that nobody works on any more, with their agents.
-        self._left: list[tuple[str, int, Agent]] = []
+        #: What becomes of tasks on which nobody works here any more.
+        self._left: list[HandOver | PutBack] = []
 
     @contextmanager
-    def room(self, owner: str) -> Iterator[Callable[[], None]]:
-        """Keep a place for a run of ``owner``'s that is about to begin; call what is yielded when the run has its own.
+    def room(self, owner: str, *, may_wait: bool) -> Iterator[Place]:
+        """Keep a place for a run of ``owner``'s that is about to begin; give it back when the run has its own.
 
-        Raises ``ThrottledError`` when the owner has as many runs at work here as one may have, ``UnavailableError``
-        when this process has (D-35).
+        Without room the place is not free, and the task has to wait. If it may not: raises ``ThrottledError`` when the
+        owner has as many runs at work here as one may have, ``UnavailableError`` when this process has (D-35).
         """
         if self._closing:
             raise UnavailableError("The server is about to stop")
-        share = self.quota.take(owner)
-        with self._lock:
-            full = len(self._runs) + self._coming >= a2a_settings.MAX_RUNS
-            self._coming += not full
-        if full:
-            share.release()
-            raise UnavailableError("Too many tasks are running")
-        kept = [True]
-
-        def give_back() -> None:
-            with self._lock:
-                if kept:
-                    kept.clear()
-                    self._coming -= 1
-            share.release()
-
+        may_wait = may_wait and bool(a2a_settings.MAX_QUEUED_PER_OWNER)
+        if may_wait and (not self.runs_here or self.queue.is_behind(owner)):
+            place = Place()
+        else:
+            place = self._place(owner, may_wait)
         try:
-            yield give_back
+            yield place
         finally:
-            give_back()
+            place.give_back()
+
+    def _place(self, owner: str, may_wait: bool) -> Place:
+        try:
+            share = self.quota.take(owner)
+        except ThrottledError:
+            if may_wait:
+                return Place()
+            raise
+        if places := self.places(1, share):
+            return places[0]
+        share.release()
+        if may_wait:
+            return Place()
+        raise UnavailableError("Too many tasks are running")
+
+    def places(self, most: int, share: Share | None = None) -> list[Place]:
+        """Keep up to ``most`` places, as many as there are."""
+        with self._lock:
+            count = min(most, self.free())
+            self._coming += count
+        return [Place(self._place_back, share) for _ in range(count)]
+
+    def _place_back(self) -> None:
+        with self._lock:
+            self._coming -= 1
+        self.queue.go()
 
     def free(self) -> int:
         """Return how many more runs this process may have."""
-        return max(0, a2a_settings.MAX_RUNS - len(self._runs) - self._coming)
+        most = a2a_settings.MAX_RUNS if self.most is None else self.most
+        return max(0, most - len(self._runs) - self._coming)
+
+    def share_of(self, owner: str) -> int:
+        """Return how many more runs an owner may have here."""
+        return self.quota.left(owner)
+
+    @property
+    def takes_tasks(self) -> bool:
+        """Whether tasks that wait are taken and run here."""
+        return self.runs_here and not self._closing
 
     def start(self, run: Run) -> Run:
         """Begin a run."""
@@ -100,6 +134,7 @@ class Runner:
             self._runs[run.task_id] = run
             revoked = (run.task_id, run.attempt) in self._revoked
             self._revoked.discard((run.task_id, run.attempt))
+            self._home = run.loop
         if revoked:
             run.stop()
         self.on_run()
@@ -175,29 +210,51 @@ class Runner:
 
     def ended(self, run: Run, following: Accepted | None) -> None:
         """A run is over; ``following`` is the message that its task was given next."""
+        place = Place()
+        with self._lock:
+            if self._runs.get(run.task_id) is run:
+                del self._runs[run.task_id]
+                if following is not None:  # the next run of the task has the place of this one
+                    self._coming += 1
+                    place = Place(self._place_back)
         if run.share is not None:
             run.share.release()
-        if self._runs.get(run.task_id) is run:
-            del self._runs[run.task_id]
         if run.interrupted and run.task is not None:
-            self._left.append((run.task_id, run.attempt, run.agent))
+            self._left.append(HandOver(run.task_id, run.attempt, run.agent.max_attempts))
         if following is None or following.start is None:
-            return
-        if self._closing:
-            self._left.append((run.task_id, following.task.attempt, run.agent))
+            place.give_back()
+            self.queue.go()
+        elif self._closing:
+            place.give_back()
+            self._left.append(PutBack(run.task_id, following.task.attempt))
         else:
-            self.spawn(self.follow(run.agent, following.start))
+            self.spawn(self.begin_claimed(run.agent, following, place))
+
+    async def begin_claimed(self, agent: Agent, accepted: Accepted, place: Place) -> None:
+        """Run a task that was taken, on the running loop; ``place`` was kept for it."""
+        try:
+            if accepted.start is not None:
+                await self.follow(agent, accepted.start)
+        finally:
+            place.give_back()
 
     async def follow(self, agent: Agent, message: Message) -> None:
-        """Run a message that its task has been given, on the running loop."""
+        """Run a message that its task has been given, on the running loop. One that cannot be run waits again."""
         try:
-            past = await database.read(history.past_of, message, history_length=0)
-            self.go_on(agent, message, past)
+            if not self._closing:
+                past = await database.read(history.past_of, message, history_length=0)
+                self.go_on(agent, message, past)
+                return
         except Task.DoesNotExist:
             logger.info("Message %s belongs to task %s, which has been deleted", message.pk, message.task_id)
+            return
+        except (DatabaseError, InterfaceError):
+            logger.exception("Message %s of task %s could not be run", message.pk, message.task_id)
+        try:
+            await self.journal.submit(PutBack(message.task_id, message.attempt or 0))
         except (DatabaseError, InterfaceError):
             # The lease runs out, and the message is run by whoever takes the task next.
-            logger.exception("Message %s of task %s could not be run", message.pk, message.task_id)
+            logger.exception("Task %s could not be given back", message.task_id)
 
     async def cancel(self, job: CancelTask, agent: Agent) -> Cancelled:
         """Cancel a task: decided in the database, then the run is told, wherever it is. Raises what the job raises."""
@@ -253,6 +310,15 @@ class Runner:
         if run is not None and run.attempt < attempt:
             run.stop()
 
+    def spawn_anywhere(self, function: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Start ``function`` where runs are wont to begin; from any thread."""
+        loop = self._home
+        if loop is not None and loop.is_running():
+            with suppress(RuntimeError):  # closed in this moment
+                loop.call_soon_threadsafe(lambda: self.spawn(function()))
+                return
+        bridge.spawn(function)
+
     def spawn(self, coroutine: Any) -> None:
         """Carry out something that belongs to no call, on the running loop."""
         loop = asyncio.get_running_loop()
@@ -307,9 +373,8 @@ class Runner:
         runs, self._runs = list(self._runs.values()), {}
         for run in runs:
             run.give_up()
-        left, self._left = self._left, []
-        left += [(run.task_id, run.attempt, run.agent) for run in runs if run.task is not None]
-        jobs = [HandOver(task_id, attempt, agent.max_attempts) for task_id, attempt, agent in left]
+        jobs, self._left = self._left, []
+        jobs += [HandOver(run.task_id, run.attempt, run.agent.max_attempts) for run in runs if run.task is not None]
         dropped = [drop for run in runs if (drop := run.dropping()) is not None]
         try:
             done = self.journal.write_all([*jobs, *dropped], HAND_OVER_SECONDS)
@@ -319,7 +384,7 @@ class Runner:
         for job in jobs:
             if job.result is Outcome.FAILED:
                 logger.warning("Task %s was at work when the process ended, and has failed", job.task_id)
-            elif job.result in (Outcome.RUN, Outcome.NEXT):
+            elif job.result in (Outcome.RUN, Outcome.NEXT, True):
                 logger.info("Task %s was at work when the process ended, and is left to others", job.task_id)
         if not done:
             logger.warning("Tasks could not be handed over: the database does not answer")

@@ -67,7 +67,8 @@ class Watch:
     """The process's watch.
 
     ``runs`` returns the attempts of the tasks that run here, ``lost`` is told which of them are no longer current,
-    ``recover`` takes up tasks of processes that died and says whether anybody is at work at all.
+    ``recover`` takes up tasks of processes that died and says whether anybody is at work at all; ``waiting`` is told
+    that other processes have tasks waiting for a run.
     """
 
     def __init__(
@@ -78,16 +79,17 @@ class Watch:
         runs: Callable[[], dict[str, int]],
         lost: Callable[[str, int], None],
         recover: Callable[[], Awaitable[float | None]],
+        waiting: Callable[[], None] = lambda: None,
     ) -> None:
         self._feed, self._holder = feed, holder
-        self._runs, self._lost, self._recover = runs, lost, recover
+        self._runs, self._lost, self._recover, self._waiting = runs, lost, recover, waiting
         self._layer = _layer()
         self._lock = threading.Lock()
         self._task: asyncio.Task[None] | None = None
         self._looking: asyncio.Task[None] | None = None
         self._look_now = asyncio.Event()
         self._outgoing: dict[str, Bell] = {}
-        self._tells_of_lost = False
+        self._tells_of_waiting = False
         self._ringing = False
         #: In how many seconds a lease runs out, None when no task has one; at the last look.
         self._leased: float | None = None
@@ -102,7 +104,7 @@ class Watch:
             return
         with self._lock:
             for one in done:
-                self._tells_of_lost = self._tells_of_lost or one.handed_over
+                self._tells_of_waiting = self._tells_of_waiting or one.queued is not None
                 self._outgoing[one.task_id] = (
                     one.task_id,
                     one.state,
@@ -120,13 +122,13 @@ class Watch:
         while True:
             with self._lock:
                 bells, self._outgoing = list(self._outgoing.values()), {}
-                lost, self._tells_of_lost = self._tells_of_lost, False
+                waiting, self._tells_of_waiting = self._tells_of_waiting, False
                 if not bells:
                     self._ringing = False
                     return
             try:
                 async with asyncio.timeout(SEND_SECONDS):
-                    message = {"type": "a2a.bells", "from": self._holder, "bells": bells, "lost": lost}
+                    message = {"type": "a2a.bells", "from": self._holder, "bells": bells, "waiting": waiting}
                     await self._layer.group_send(GROUP, message)
             except Exception as error:  # whatever a layer raises when its server is away; the others look at the rows
                 self._layer_failed(error)
@@ -256,8 +258,8 @@ class Watch:
         if message.get("from") == self._holder:
             return
         self._deaf_until = 0.0
-        if message.get("lost"):
-            self._look_now.set()
+        if message.get("waiting"):
+            self._waiting()
         bells = [Committed(*bell) for bell in message.get("bells", ())]
         positions, runs = self._feed.positions(one.task_id for one in bells), self._runs()
         for one in bells:

@@ -8,6 +8,7 @@ from django.db import migrations, models
 
 import a2a_django.models.fields
 import a2a_django.models.files
+import a2a_django.models.indexes
 import a2a_django.protocol.states
 
 
@@ -238,6 +239,11 @@ class Migration(migrations.Migration):
                 ("attempt", models.PositiveIntegerField(default=0, verbose_name="attempt")),
                 ("lease_holder", models.CharField(blank=True, default="", max_length=64, verbose_name="run by")),
                 ("lease_expires_at", models.DateTimeField(blank=True, null=True, verbose_name="lease expires")),
+                ("queued_at", models.DateTimeField(blank=True, null=True, verbose_name="queued since")),
+                (
+                    "queued_owner",
+                    a2a_django.models.fields.ExactCharField(blank=True, editable=False, max_length=190, null=True),
+                ),
                 ("created_at", models.DateTimeField(verbose_name="created")),
             ],
             options={
@@ -253,6 +259,11 @@ class Migration(migrations.Migration):
                     models.Index(fields=["state", "status_timestamp"], name="a2a_task_age"),
                     models.Index(fields=["tenant", "-id"], name="a2a_task_tenant"),
                     models.Index(fields=["lease_expires_at"], name="a2a_task_lease"),
+                    a2a_django.models.indexes.PartialIndex(
+                        fields=["queued_owner", "queued_at", "id"],
+                        name="a2a_task_queue",
+                        where=models.Q(("queued_owner__isnull", False)),
+                    ),
                 ],
                 "constraints": [
                     models.CheckConstraint(
@@ -301,6 +312,30 @@ class Migration(migrations.Migration):
                             _connector="OR",
                         ),
                         name="a2a_task_ended_is_free",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("queued_at__isnull", True), ("queued_owner__isnull", True)),
+                            models.Q(
+                                ("lease_holder", ""),
+                                ("queued_at__isnull", False),
+                                ("queued_owner__isnull", False),
+                                models.Q(
+                                    (
+                                        "state__in",
+                                        [
+                                            a2a_django.protocol.states.TaskState["CANCELED"],
+                                            a2a_django.protocol.states.TaskState["COMPLETED"],
+                                            a2a_django.protocol.states.TaskState["FAILED"],
+                                            a2a_django.protocol.states.TaskState["REJECTED"],
+                                        ],
+                                    ),
+                                    _negated=True,
+                                ),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="a2a_task_queued_is_free",
                     ),
                 ],
                 "permissions": [

@@ -14,6 +14,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from a2a_django.models.fields import ExactCharField, ProtoJSONField, uuid7
+from a2a_django.models.indexes import PartialIndex
 from a2a_django.protocol import states
 
 
@@ -70,6 +71,11 @@ class Task(models.Model):
     lease_holder = models.CharField(_("run by"), max_length=64, blank=True, default="")
     lease_expires_at = models.DateTimeField(_("lease expires"), null=True, blank=True)
 
+    # While a message waits and nobody is at work: since when, by the database's clock, and in whose line. The owner
+    # stands here once more so that an index without conditions finds what waits, too, however many tasks have ended.
+    queued_at = models.DateTimeField(_("queued since"), null=True, blank=True)
+    queued_owner = ExactCharField(max_length=190, null=True, blank=True, editable=False)
+
     created_at = models.DateTimeField(_("created"))
 
     objects = TaskQuerySet.as_manager()
@@ -89,6 +95,11 @@ class Task(models.Model):
             models.Index(fields=["tenant", "-id"], name="a2a_task_tenant"),
             # Not only of tasks with a lease: MySQL has no such indexes, and this one is asked all the time.
             models.Index(fields=["lease_expires_at"], name="a2a_task_lease"),
+            PartialIndex(
+                fields=["queued_owner", "queued_at", "id"],
+                where=models.Q(queued_owner__isnull=False),
+                name="a2a_task_queue",
+            ),
         ]
         constraints = [
             models.CheckConstraint(condition=models.Q(state__in=TaskState.values), name="a2a_task_state_known"),
@@ -100,6 +111,14 @@ class Task(models.Model):
             models.CheckConstraint(
                 condition=~models.Q(state__in=sorted(states.TERMINAL)) | models.Q(lease_holder=""),
                 name="a2a_task_ended_is_free",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(queued_at__isnull=True, queued_owner__isnull=True)
+                | (
+                    models.Q(queued_at__isnull=False, queued_owner__isnull=False, lease_holder="")
+                    & ~models.Q(state__in=sorted(states.TERMINAL))
+                ),
+                name="a2a_task_queued_is_free",
             ),
         ]
         permissions = [

@@ -13,6 +13,7 @@ from a2a_django.conf import a2a_settings
 from a2a_django.engine import database, history, snapshots
 from a2a_django.engine.feed import Reader
 from a2a_django.engine.jobs import Accepted, AcceptMessage, CreateTask, Incoming, MakeTask
+from a2a_django.engine.quotas import Place
 from a2a_django.engine.receipt_jobs import HoldMessage
 from a2a_django.engine.receipts import Claim
 from a2a_django.engine.run import Reply, Run
@@ -115,11 +116,13 @@ async def _take_in(call: CallContext, request: Wire, claim: Claim | None) -> Sta
     push = await inline_config(call, configuration)
     incoming = Incoming(message, _asked_for(call, request, configuration), push, claim)
     history_length = configuration.get("historyLength")
-    with engine.get().runner.room(call.owner) as begun:
+    # An agent that may answer without a task has nothing that could wait.
+    may_wait = call.agent.mode == "task" or bool(message.get("taskId"))
+    with engine.get().runner.room(call.owner, may_wait=may_wait) as place:
         async with uploads.stored(call.agent, incoming) as incoming:
             if message.get("taskId"):
-                return await _continue(call, incoming, history_length)
-            answer = await _begin(call, incoming, history_length, begun)
+                return await _continue(call, incoming, history_length, place)
+            answer = await _begin(call, incoming, history_length, place)
             if isinstance(answer, Reply):
                 await uploads.unneeded(incoming)
             return answer
@@ -139,10 +142,8 @@ def _asked_for(call: CallContext, request: Wire, configuration: Wire) -> Wire:
     return asked
 
 
-async def _begin(
-    call: CallContext, incoming: Incoming, history_length: int | None, begun: Callable[[], None]
-) -> Started | Reply:
-    """A message without a task: make one (mode "task"), or let the agent decide. ``begun`` is called with the run."""
+async def _begin(call: CallContext, incoming: Incoming, history_length: int | None, place: Place) -> Started | Reply:
+    """A message without a task: make one (mode "task"), or let the agent decide. Without a place it waits for a run."""
     here = engine.get()
     agent, message = call.agent, incoming.wire
     context_id = message.get("contextId") or uuid7()
@@ -159,7 +160,8 @@ async def _begin(
     claim = incoming.claim
     if claim is not None and agent.mode != "task":  # the run comes before the task, if there will be one
         incoming = replace(incoming, claim=replace(claim, held=True))
-    create = (MakeTask if agent.mode == "auto" else CreateTask)(task, incoming, here.journal.holder)
+    holder = here.journal.holder if place.is_free else ""
+    create = (MakeTask if agent.mode == "auto" else CreateTask)(task, incoming, holder)
     reader = here.feed.reader(task.pk)
     try:
         begin = partial(
@@ -176,11 +178,12 @@ async def _begin(
         )
         accepted: Accepted | None = None
         if agent.mode == "task":
-            accepted = await _made(here.journal.submit(create), begin)
+            accepted = await _made(here.journal.submit(create), begin if place.is_free else None)
         elif claim is not None:
             await _made(here.journal.submit(HoldMessage(claim)), lambda accepted: begin(accepted=None))
-        run = begin(accepted=accepted)
-        begun()
+        if place.is_free:
+            run = begin(accepted=accepted)
+            place.give_back()
         if accepted is None:
             answer = await _first(run)
             if isinstance(answer, Reply):
@@ -191,7 +194,7 @@ async def _begin(
         reader.close()
         raise
     made = accepted.task
-    reader.start(0, attempt=1, running=True)
+    reader.start(0, attempt=accepted.attempt or 0, running=accepted.attempt is not None)
     status = {"state": "TASK_STATE_SUBMITTED", "timestamp": wire.timestamp(made.created_at)}
     first: Wire = {"id": made.pk, "contextId": context_id, "status": status}
     history_wire = {**message, "contextId": context_id, "taskId": made.pk}
@@ -200,13 +203,14 @@ async def _begin(
     return Started(made.pk, text, reader, turn, made.has_push, {**first, "history": [history_wire]})
 
 
-async def _made(making: asyncio.Future[T], begin: Callable[..., Run]) -> T:
+async def _made(making: asyncio.Future[T], begin: Callable[..., Run] | None) -> T:
     """Wait for a task to be made, or a message to be held. If the caller leaves meanwhile, it is done all the same, and
-    the message has to be run."""
+    the message has to be run, unless it waits for a run (``begin`` None)."""
     try:
         return await asyncio.shield(making)
     except asyncio.CancelledError:
-        making.add_done_callback(lambda made: None if made.exception() else begin(accepted=made.result()))
+        if begin is not None:
+            making.add_done_callback(lambda made: None if made.exception() else begin(accepted=made.result()))
         raise
 
 
@@ -215,7 +219,7 @@ async def _first(run: Run) -> Accepted | Reply:
     return await asyncio.shield(run.first)
 
 
-async def _continue(call: CallContext, incoming: Incoming, history_length: int | None) -> Started:
+async def _continue(call: CallContext, incoming: Incoming, history_length: int | None, place: Place) -> Started:
     """A message to a task that exists (R-116 to R-119)."""
     here = engine.get()
     task_id = incoming.wire["taskId"]
@@ -229,15 +233,17 @@ async def _continue(call: CallContext, incoming: Incoming, history_length: int |
             agent=call.agent.slug,
             owner=call.owner,
             context_id=incoming.wire.get("contextId", ""),
-            holder=here.journal.holder,
+            holder=here.journal.holder if place.is_free else "",
         )
-        return await asyncio.shield(asyncio.ensure_future(_go_on(call, job, reader, history_length)))
+        return await asyncio.shield(asyncio.ensure_future(_go_on(call, job, reader, history_length, place)))
     except BaseException:
         reader.close()
         raise
 
 
-async def _go_on(call: CallContext, job: AcceptMessage, reader: Reader, history_length: int | None) -> Started:
+async def _go_on(
+    call: CallContext, job: AcceptMessage, reader: Reader, history_length: int | None, place: Place
+) -> Started:
     """Take a message in and start the run that it brings about. Not to be interrupted: once accepted, the task is ours
     to run."""
     here = engine.get()
@@ -252,6 +258,7 @@ async def _go_on(call: CallContext, job: AcceptMessage, reader: Reader, history_
         user = call.user if is_mine else None
         past = await database.read(history.past_of, message, history_length=history_length, user=user)
         here.runner.go_on(call.agent, message, past)
+    place.give_back()
     snapshot = past.snapshot
     if snapshot is None:
         raise TaskNotFoundError()  # deleted meanwhile

@@ -82,7 +82,7 @@ def nothing_taken() -> bool:
 async def test_running_tasks_of_one_owner(
     door: Door, waiting: Waiting, keys: dict[str, dict[str, str]], settings: Settings
 ) -> None:
-    limited(settings, MAX_RUNS_PER_OWNER=2)
+    limited(settings, MAX_RUNS_PER_OWNER=2, MAX_QUEUED_PER_OWNER=0)
     alice, bob = keys["alice"], keys["bob"]
     tasks = [(await door.call("SendMessage", ask(), headers=alice)).task for _ in range(2)]
     for operation in ("SendMessage", "SendStreamingMessage"):
@@ -102,7 +102,7 @@ async def test_running_tasks_of_one_owner(
 
 async def test_parked_tasks_are_not_counted(door: Door, waiting: Waiting, settings: Settings) -> None:
     """Also while their run goes on inside, waiting for the caller's sign-in."""
-    limited(settings, MAX_RUNS_PER_OWNER=1)
+    limited(settings, MAX_RUNS_PER_OWNER=1, MAX_QUEUED_PER_OWNER=0)
     for _ in range(3):
         assert (await door.call("SendMessage", ask("sign in"))).task
         await when(lambda: not engine.get().runner.quota.taken(""))

@@ -96,7 +96,7 @@ class TestShares:
 
 
 async def test_a_burst_gets_no_further_than_the_quota(steps: Steps, settings: Settings) -> None:
-    settings.A2A = {**settings.A2A, "MAX_RUNS_PER_OWNER": 3}
+    settings.A2A = {**settings.A2A, "MAX_RUNS_PER_OWNER": 3, "MAX_QUEUED_PER_OWNER": 0}
     for mode in ("task", "auto"):
         agent = steps.agent(mode=mode)
         steps.go.clear()
@@ -134,7 +134,7 @@ async def test_a_caller_who_leaves_while_the_task_is_made_takes_nothing_with_him
 
 
 async def test_a_run_counts_while_it_works_and_not_while_it_waits_for_its_sender(settings: Settings) -> None:
-    settings.A2A = {**settings.A2A, "MAX_RUNS_PER_OWNER": 1}
+    settings.A2A = {**settings.A2A, "MAX_RUNS_PER_OWNER": 1, "MAX_QUEUED_PER_OWNER": 0}
     signed_in, go = asyncio.Event(), asyncio.Event()
 
     async def run(ctx: TaskContext) -> None:

@@ -714,7 +714,7 @@ async def test_a_run_of_which_something_was_not_recorded_has_failed(run: Callabl
 
 
 async def test_there_are_no_more_runs_than_allowed(steps: Steps, settings: Settings) -> None:
-    settings.A2A = {**settings.A2A, "MAX_RUNS": 2}
+    settings.A2A = {**settings.A2A, "MAX_RUNS": 2, "MAX_QUEUED_PER_OWNER": 0}
     agent = steps.agent()
     tasks = [await send(agent, immediately=True) for _ in range(2)]
     for call in (send(agent), stream(agent), send(agent, task_id=tasks[0]["id"])):
@@ -728,7 +728,7 @@ async def test_there_are_no_more_runs_than_allowed(steps: Steps, settings: Setti
 
 
 async def test_there_are_no_more_runs_than_allowed_in_a_burst_either(steps: Steps, settings: Settings) -> None:
-    settings.A2A = {**settings.A2A, "MAX_RUNS": 3}
+    settings.A2A = {**settings.A2A, "MAX_RUNS": 3, "MAX_QUEUED_PER_OWNER": 0}
     for mode in ("task", "auto"):
         agent = steps.agent(mode=mode)
         steps.go.clear()

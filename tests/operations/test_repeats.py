@@ -235,7 +235,7 @@ async def test_a_repeat_of_a_message_that_waits_waits_for_its_turn(steps: Steps)
 
 
 async def test_a_repeat_takes_no_place(steps: Steps, settings: Settings) -> None:
-    settings.A2A = {**settings.A2A, "MAX_RUNS_PER_OWNER": 1, "MAX_RUNS": 1}
+    settings.A2A = {**settings.A2A, "MAX_RUNS_PER_OWNER": 1, "MAX_RUNS": 1, "MAX_QUEUED_PER_OWNER": 0}
     agent = steps.agent(deduplicate=True)
     first = await send(agent, immediately=True, **SAME)
     for _ in range(3):
@@ -248,7 +248,7 @@ async def test_a_repeat_takes_no_place(steps: Steps, settings: Settings) -> None
 
 
 async def test_a_message_for_which_there_was_no_place_may_be_sent_again(steps: Steps, settings: Settings) -> None:
-    settings.A2A = {**settings.A2A, "MAX_RUNS_PER_OWNER": 1}
+    settings.A2A = {**settings.A2A, "MAX_RUNS_PER_OWNER": 1, "MAX_QUEUED_PER_OWNER": 0}
     for mode in ("task", "auto"):
         agent = steps.agent(deduplicate=True, mode=mode)
         steps.go.clear()

@@ -1,0 +1,219 @@
+"""Tasks for which there is no room wait in the database, in order, fair between owners."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from django.db.models import Q
+from pytest_django import Settings
+
+from a2a_django import Agent, engine
+from a2a_django.agents import TaskContext, registry
+from a2a_django.engine import database, watch
+from a2a_django.models import Message, Task
+from a2a_django.protocol.errors import ThrottledError, UnavailableError
+from tests.engine.kit import (
+    call_of,
+    cancel,
+    get,
+    made_of,
+    quiet,
+    rest,
+    row,
+    said,
+    send,
+    some,
+    state_of,
+    states_in,
+    stream,
+    subscribe,
+    until,
+    when,
+)
+
+pytestmark = pytest.mark.usefixtures("sound_rows")
+
+
+@pytest.fixture(autouse=True)
+def looked_for_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nobody look for tasks that wait but who is told, and the test."""
+    monkeypatch.setattr(watch, "MIN_LOOK_SECONDS", 3600)
+    monkeypatch.setattr(watch, "MAX_LOOK_SECONDS", 3600)
+    monkeypatch.setattr(watch, "IDLE_LOOK_SECONDS", 3600)
+
+
+class Desk:
+    """An agent whose runs are let go one by one, and what they were."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.active = 0
+        self.most = 0
+        self._go = asyncio.Semaphore(0)
+        self.agent: Agent = made_of(self.run, slug="desk", max_attempts=3)
+
+    async def run(self, ctx: TaskContext) -> None:
+        self.begun.append(ctx.text)
+        self.active += 1
+        self.most = max(self.most, self.active)
+        try:
+            if ctx.text.startswith("ask"):
+                await ctx.input_required("which?")
+            else:
+                await self._go.acquire()
+        finally:
+            self.active -= 1
+
+    def let(self, count: int = 1) -> None:
+        """Let so many runs come to their end."""
+        for _ in range(count):
+            self._go.release()
+
+
+@pytest.fixture
+async def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
+    found = Desk()
+    monkeypatch.setattr(registry, "_agents", {})
+    registry.add(found.agent)
+    return found
+
+
+def limited(settings: Settings, **limits: Any) -> None:
+    settings.A2A = {**settings.A2A, **limits}
+
+
+def waiting() -> list[str]:
+    """The texts of the messages of tasks that wait, in the order of their waiting."""
+    rows = Task.objects.filter(queued_at__isnull=False).order_by("queued_at", "pk")
+    return [Message.objects.get(task=task, position=1).data["parts"][0]["text"] for task in rows]
+
+
+async def give(desk: Desk, *texts: str, owner: str = "alice") -> list[str]:
+    """Begin a task for each text; their ids."""
+    call = call_of(desk.agent, owner=owner)
+    return [(await send(desk.agent, text, call=call, immediately=True))["id"] for text in texts]
+
+
+async def all_over() -> None:
+    """Wait until nothing waits, and nothing runs."""
+    await until(lambda: not Task.objects.filter(~Q(lease_holder="") | Q(queued_at__isnull=False)).exists())
+    await quiet()
+
+
+async def test_what_has_no_room_waits_and_is_run_in_order(desk: Desk, settings: Settings) -> None:
+    limited(settings, MAX_RUNS=2)
+    tasks = await give(desk, *"abcdef")
+    assert await database.run(waiting) == list("cdef")
+    await when(lambda: desk.begun == ["a", "b"])
+    for pk in tasks[2:]:
+        found = await database.run(row, pk)
+        assert (found.state, found.attempt, found.lease_holder) == ("TASK_STATE_SUBMITTED", 0, "")
+    for count in range(1, 5):
+        desk.let()
+        await when(lambda: len(desk.begun) == 2 + count)  # noqa: B023
+    desk.let(2)
+    await all_over()
+    assert desk.begun == list("abcdef")
+    assert desk.most == 2
+    assert {state_of(await get(desk.agent, pk)) for pk in tasks} == {"COMPLETED"}
+    assert await database.run(waiting) == []
+
+
+async def test_an_owner_with_many_tasks_does_not_keep_others_waiting(desk: Desk, settings: Settings) -> None:
+    limited(settings, MAX_RUNS=1)
+    await give(desk, *(f"alice {number}" for number in range(6)))
+    await give(desk, "bob 0", "bob 1", owner="bob")
+    await give(desk, "carol 0", owner="carol")
+    desk.let(9)
+    await all_over()
+    assert len(desk.begun) == 9
+    places = {text: place for place, text in enumerate(desk.begun)}
+    assert places["bob 0"] <= 3
+    assert places["carol 0"] <= 3
+    assert places["bob 1"] <= 6
+    for owner in ("alice", "bob"):
+        mine = [text for text in desk.begun if text.startswith(owner)]
+        assert mine == sorted(mine)
+
+
+async def test_an_owner_at_his_limit_waits_and_nobody_else_does(desk: Desk, settings: Settings) -> None:
+    limited(settings, MAX_RUNS=10, MAX_RUNS_PER_OWNER=2)
+    await give(desk, *"abcd")
+    await give(desk, "x", owner="bob")
+    await when(lambda: desk.begun == ["a", "b", "x"])
+    assert await database.run(waiting) == ["c", "d"]
+    desk.let()
+    await when(lambda: desk.begun == ["a", "b", "x", "c"])
+    desk.let(4)
+    await all_over()
+    assert desk.begun == ["a", "b", "x", "c", "d"]
+
+
+async def test_callers_of_waiting_tasks_get_what_others_get(desk: Desk, settings: Settings) -> None:
+    limited(settings, MAX_RUNS=1)
+    await give(desk, "first")
+    streaming = await stream(desk.agent, "second")
+    assert state_of((await some(streaming))[0]["task"]) == "SUBMITTED"
+    (blocked, reading) = (
+        asyncio.ensure_future(send(desk.agent, "third")),
+        asyncio.ensure_future(rest(streaming)),
+    )
+    await until(lambda: len(waiting()) == 2)
+    task_id = await database.run(lambda: Task.objects.filter(queued_at__isnull=False).order_by("pk")[1].pk)
+    listening = await subscribe(desk.agent, task_id)
+    assert state_of((await some(listening))[0]["task"]) == "SUBMITTED"
+    desk.let(3)
+    assert state_of(await blocked) == "COMPLETED"
+    assert states_in(await reading) == ["COMPLETED"]
+    assert states_in(await rest(listening)) == ["COMPLETED"]
+    await all_over()
+
+
+async def test_a_task_that_waits_is_cancelled_at_once(desk: Desk, settings: Settings) -> None:
+    limited(settings, MAX_RUNS=1)
+    _, second, _ = await give(desk, *"abc")
+    assert state_of(await cancel(desk.agent, second)) == "CANCELED"
+    desk.let(2)
+    await all_over()
+    assert desk.begun == ["a", "c"]
+
+
+async def test_a_message_to_a_task_waits_too(desk: Desk, settings: Settings) -> None:
+    limited(settings, MAX_RUNS=1)
+    (task_id,) = await give(desk, "ask")
+    await until(lambda: not row(task_id).lease_holder)
+    await give(desk, "other")
+    await send(desk.agent, "answer", task_id=task_id, immediately=True)
+    await send(desk.agent, "another", task_id=task_id, immediately=True)
+    found = await database.run(row, task_id)
+    assert (found.state, found.queued_owner, found.attempt) == ("TASK_STATE_INPUT_REQUIRED", "alice", 1)
+    desk.let(2)
+    await all_over()
+    assert desk.begun == ["ask", "other", "answer"]
+    assert said(await get(desk.agent, task_id)) == ["ask", "which?", "answer", "another"]
+
+
+async def test_not_more_than_allowed_may_wait(desk: Desk, settings: Settings) -> None:
+    limited(settings, MAX_RUNS=1, MAX_QUEUED_PER_OWNER=2)
+    await give(desk, *"abc")
+    with pytest.raises(ThrottledError):
+        await give(desk, "d")
+    await give(desk, "x", owner="bob")
+    with pytest.raises(UnavailableError):  # has nothing that could wait
+        await send(made_of(desk.run, slug="desk", mode="auto"))
+    desk.let(4)
+    await all_over()
+    assert sorted(desk.begun) == ["a", "b", "c", "x"]
+
+
+async def test_another_process_takes_what_a_dead_one_has_left_waiting(desk: Desk, settings: Settings) -> None:
+    limited(settings, MAX_RUNS=1)
+    await give(desk, *"abc")
+    await asyncio.get_running_loop().run_in_executor(None, engine.shutdown)
+    desk.let(4)  # "a" was given back by the process that ended
+    engine.get()
+    await engine.get().watch._recover()
+    await all_over()
+    assert desk.begun == ["a", "a", "b", "c"]
