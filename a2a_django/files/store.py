@@ -146,7 +146,7 @@ def _remove(file: StoredFile) -> bool:
         if storage.exists(file.name):
             raise problem
     except Exception as error:  # storages have errors of their own
-        pause = min(RETRY * 2 ** min(file.removals, _DOUBLINGS), LONGEST_RETRY)
+        pause = min(RETRY * 2 ** min(file.removals - 1, _DOUBLINGS), LONGEST_RETRY)
         rows().filter(pk=file.pk).update(due_at=timezone.now() + pause, last_error=f"{type(error).__name__}: {error}")
         logger.warning("File %s could not be removed from storage %r: %s", file.pk, file.storage, error)
         return False

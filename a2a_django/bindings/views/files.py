@@ -46,7 +46,7 @@ _HARMLESS: Final = re.compile(
 )
 _UNKNOWN: Final = "application/octet-stream"
 _RANGE: Final = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
-_UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f/\\\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\x22/\\\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 _SAFE: Final = {
     "Cache-Control": "private, no-store",
