@@ -7,7 +7,7 @@ import os
 import time
 from pathlib import Path
 
-from a2a_django import Agent
+from a2a_django import Agent, register
 from a2a_django.agents import SyncTaskContext, TaskContext
 
 FOLDER = Path(os.environ["EXAMPLE_DATA_DIR"])
@@ -59,3 +59,21 @@ class Once(Steady):
 
     slug = "once"
     max_attempts = 1
+
+
+class Sure(Agent):
+    """Works on a message once, however often it is sent; its answer is the process."""
+
+    slug = "sure"
+    deduplicate = True
+
+    async def run(self, ctx: TaskContext) -> str:
+        """Work on the loop."""
+        note(ctx.message.message_id)
+        while ctx.text == "wait" and not is_over():  # noqa: ASYNC110 - a file wakes nobody
+            await asyncio.sleep(0.02)
+        return str(os.getpid())
+
+
+register(Sure, slug="sure-message", mode="message")
+register(Sure, slug="sure-auto", mode="auto")

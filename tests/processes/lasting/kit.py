@@ -78,6 +78,11 @@ def send(live: LiveProcess, agent: str = "steady", **configuration: Any) -> Any:
     return call(live, "SendMessage", {"tenant": agent, "message": message, "configuration": configuration})["task"]
 
 
+def somebody(user: Any, auth: Any) -> str:
+    """Return the one owner of everything, of a site that knows its callers."""
+    return "somebody"
+
+
 def get(live: LiveProcess, task: Any, agent: str = "steady") -> Any:
     """Return a task as it is now."""
     return call(live, "GetTask", {"tenant": agent, "id": task["id"]})

@@ -16,6 +16,8 @@ A2A = {
     "AUTHENTICATION_CLASSES": [],
     "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
     "DEFAULT_AGENT": "steady",
+    "OWNER_RESOLVER": os.environ.get("LASTING_OWNER_RESOLVER"),
+    "AUTO_GRACE_SECONDS": float(os.environ.get("LASTING_AUTO_GRACE_SECONDS", "1")),
     "LEASE_SECONDS": float(os.environ.get("LASTING_LEASE_SECONDS", "2")),
     "SHUTDOWN_SECONDS": float(os.environ.get("LASTING_SHUTDOWN_SECONDS", "0")),
 }
