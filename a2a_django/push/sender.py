@@ -162,11 +162,19 @@ class Sender:
                 except TimeoutError:
                     continue
         finally:
-            for task in self._carriers.values():
-                task.cancel()
+            await self._close()
+
+    async def _close(self) -> None:
+        """End what is under way; the loop may be about to end, and cancel each of these waits, too."""
+        for task in self._carriers.values():
+            task.cancel()
+        try:
             await asyncio.gather(*self._carriers.values(), return_exceptions=True)
-            await self._transport.close()
-            await self._ledger.give_back()
+        finally:
+            try:
+                await self._transport.close()
+            finally:
+                await self._ledger.give_back()
 
     async def _take(self) -> float:
         """Take what is due and start its carriers; returns how many seconds there is nothing to do but wait."""

@@ -16,6 +16,8 @@ BLOWS = {"kill": 6, "pause": 2, "stop": 2}
 #: Longer than a lease, so that other processes take the tasks of one that is paused, and it comes back after that.
 LONGEST_PAUSE = 9.0
 LONGEST_ABSENCE = 3.0
+#: Redis is there again so soon that it would get most of the blows.
+SHARE_OF_REDIS = 0.4
 #: Into so many parts the time is divided, and the database is interrupted between them.
 INTERRUPTIONS = 2
 
@@ -30,6 +32,8 @@ async def rage(stage: Stage, cluster: Cluster, seconds: float) -> None:
         standing = [victim for victim in cluster.servers if not victim.hit]
         victim = stage.chance.choice(free) if free else None
         if victim is None or (victim in standing and len(standing) == 1):
+            continue
+        if victim is cluster.redis and stage.chance.random() > SHARE_OF_REDIS:
             continue
         victim.hit = True
         (kind,) = stage.chance.choices(list(BLOWS), list(BLOWS.values()))

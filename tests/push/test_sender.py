@@ -9,6 +9,7 @@ import logging
 import random
 import time
 from collections import Counter
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -16,14 +17,14 @@ from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
 from a2a_django import engine, signals
-from a2a_django.engine import Engine
+from a2a_django.engine import Engine, bridge
 from a2a_django.engine.jobs import CreateTask, Incoming
 from a2a_django.models import PushConfig, PushCursor, PushDelivery, Task, TaskEvent
 from a2a_django.models.fields import key_of, uuid7
 from a2a_django.push import ledger, statements
 from a2a_django.push import sender as push_sender
 from a2a_django.push.sender import pause_after
-from tests.engine.kit import message
+from tests.engine.kit import WAIT, message
 from tests.engine.writing import chunk, says
 from tests.push.kit import Told, at_rest, config, deliveries, until
 from tests.push.receiver import Receiver, receiving
@@ -99,6 +100,30 @@ def test_a_host_that_hangs_delays_nobody(receiver: Receiver, quick: Any) -> None
         until(lambda: all(len(hook.posts) == 10 for hook in hooks))
         assert sum(hook.active for hook in stuck) == 2
         engine.shutdown()
+
+
+def test_connections_are_closed_although_a_delivery_does_not_end(receiver: Receiver, quick: Any) -> None:
+    """The loop cancels what is left on it more than once, and with it the sender, which waits for its deliveries."""
+    hook = receiver.hook()
+    told = Told(hook.url)
+    told.say("first")
+    until(lambda: at_rest(told.configs[0]) and hook.posts)
+    sender = engine.get().sender
+    sessions = list(sender._transport._sessions.values())
+    assert len(sessions) == 1
+
+    async def deaf() -> None:
+        for _ in range(3):
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(3600)
+
+    async def put() -> None:
+        sender._carriers[0] = asyncio.get_running_loop().create_task(deaf())
+
+    asyncio.run_coroutine_threadsafe(put(), bridge.background_loop()).result(WAIT)
+    engine.shutdown()
+    assert [session.closed for session in sessions] == [True]
+    assert not PushConfig.objects.exclude(lease_holder="").exists()
 
 
 def test_webhooks_that_fail_leave_places_for_those_that_do_not(receiver: Receiver, quick: Any) -> None:
