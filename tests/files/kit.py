@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.db import connections
+
 from tests.bindings.asgi import AsgiCall
+from tests.push.kit import until
 
 #: Bytes that are more than ``LARGE``, all of them different ones.
 DATA = bytes(range(256)) * 40
@@ -28,6 +32,18 @@ def urls_in(value: Any) -> list[str]:
 def markers_in(value: Any) -> bool:
     """Whether there is anything in an answer that nobody may see."""
     return "a2a-file" in json.dumps(value)
+
+
+async def wait_for(condition: Callable[[], Any]) -> Any:
+    """Wait for a condition without holding up the loop; its thread leaves no connection behind."""
+
+    def wait() -> Any:
+        try:
+            return until(condition)
+        finally:
+            connections.close_all()
+
+    return await asyncio.to_thread(wait)
 
 
 class Fetched:

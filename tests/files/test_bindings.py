@@ -27,8 +27,8 @@ from tests.bindings.v0_3.doors import Door as OldDoor
 from tests.bindings.v0_3.doors import door as old_door
 from tests.bindings.v0_3.doors import say
 from tests.files.conftest import Folder
-from tests.files.kit import DATA, fetch, markers_in, raw, urls_in
-from tests.push.kit import at_rest, until
+from tests.files.kit import DATA, fetch, markers_in, raw, urls_in, wait_for
+from tests.push.kit import at_rest
 from tests.push.receiver import Receiver
 
 __all__ = ["old_door"]
@@ -269,7 +269,7 @@ async def test_webhooks_are_told_addresses(
     else:
         configuration = {"taskPushNotificationConfig": {"url": hook.url}}
         await Door("JSONRPC", application).call("SendMessage", {"message": sent(), "configuration": configuration})
-    await sync_to_async(until, thread_sensitive=False)(lambda: all(at_rest(row) for row in PushConfig.objects.all()))
+    await wait_for(lambda: all(at_rest(row) for row in PushConfig.objects.all()))
     bodies = [post.body.decode() for post in hook.posts]
     assert not any("a2a-file" in body for body in bodies)
     expected = [SAID, MADE] if old else [DATA, SAID, MADE]
@@ -290,5 +290,5 @@ async def test_a_webhook_waits_for_a_site_that_does_not_know_its_address(
     def said_why() -> bool:
         return any(row.last_error for row in PushDelivery.objects.all())
 
-    await sync_to_async(until, thread_sensitive=False)(said_why)
+    await wait_for(said_why)
     assert not any("a2a-file" in post.body.decode() for post in hook.posts)

@@ -20,9 +20,8 @@ from a2a_django.protocol.errors import A2AError
 from a2a_django.protocol.v1 import a2a_pb2
 from tests.engine.kit import WAIT, call_of, cancel, get, made_of, message, send
 from tests.files.conftest import Folder
-from tests.files.kit import DATA, raw
+from tests.files.kit import DATA, raw, wait_for
 from tests.files.storages import Troubled
-from tests.push.kit import until
 
 pytestmark = pytest.mark.usefixtures("sound_rows")
 
@@ -42,11 +41,6 @@ def tested(register: Callable[[Agent], Agent]) -> Callable[..., Agent]:
 def large(text: str = "go", data: bytes = DATA) -> list[dict[str, Any]]:
     """The parts of a message."""
     return [{"text": text}, raw(data, filename="f")]
-
-
-async def wait_for(condition: Callable[[], Any]) -> Any:
-    """Wait without holding up the loop."""
-    return await sync_to_async(until, thread_sensitive=False)(condition)
 
 
 def kinds(task: dict[str, Any]) -> list[str]:

@@ -26,9 +26,8 @@ from tests.bindings.carriers import CARRIERS
 from tests.engine.kit import made_of
 from tests.engine.writing import create, says, status
 from tests.files.conftest import Folder
-from tests.files.kit import DATA, fetch
+from tests.files.kit import DATA, fetch, wait_for
 from tests.files.storages import Troubled
-from tests.push.kit import until
 
 pytestmark = pytest.mark.usefixtures("sound_rows")
 
@@ -245,7 +244,7 @@ async def test_a_reader_who_leaves_closes_the_file(
     async with call:
         assert (await call.head())[0] == 200
         assert await call.chunk()
-    assert await asyncio.to_thread(until, lambda: opened[0].closed)
+    await wait_for(lambda: opened[0].closed)
 
 
 async def test_other_calls_go_on_while_a_storage_is_slow(
