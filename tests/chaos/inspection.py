@@ -42,7 +42,7 @@ async def inspect(stage: Stage, stories: dict[str, Story]) -> None:
     for context_id, number in extra.items():
         story = stories[context_id]
         lost = [message_id for message_id, certain in story.sent.items() if not certain]
-        if number > len(lost):
+        if number > len(lost) or story.repeats:
             stage.fault(f"{story.part}: {number} tasks more than one, of {len(lost)} messages without an answer")
     for door in stage.doors:
         for slug in {head.agent for head in heads}:

@@ -77,6 +77,11 @@ class Part:
         return self.word == "park"
 
     @property
+    def repeats(self) -> bool:
+        """Whether the first message may be sent again as it is, because the agent has the same one once."""
+        return self.slug in ("keeper", "teller", "talker")
+
+    @property
     def max_attempts(self) -> int:
         """How often the agent may be run for one message."""
         return 1 if self.slug == "once" else 100

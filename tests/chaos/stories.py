@@ -28,8 +28,9 @@ SENDINGS: Final = 40
 
 @dataclass(eq=False)
 class Story:
-    """One task. Its first message is sent again as long as no task is known to have come of it; ``context_id`` is how
-    one is found whose answer was lost. ``sent`` has the ids of all messages and whether their arrival was confirmed."""
+    """One task. Its first message is sent again as long as no task is known to have come of it: as it was, where the
+    agent gives the same task to the same message (``repeats``), else after a look at the tasks of ``context_id``.
+    ``sent`` has the ids of all messages and whether their arrival was confirmed."""
 
     stage: Stage
     part: Part
@@ -39,6 +40,7 @@ class Story:
     views: list[View] = field(default_factory=list)
     hook: Hook | None = None
     cancelled: bool = False
+    repeats: bool = False
     ended_at: float | None = None
     moved_at: float = 0.0
     last_seq: int = -1
@@ -79,15 +81,20 @@ class Story:
             configuration["returnImmediately"] = True
         if self.hook is not None:
             configuration["taskPushNotificationConfig"] = {"url": self.hook.url}
+        self.repeats = self.part.repeats and (self.part.slug != "talker" or chance.random() < 0.5)
+        message: Json | None = None
         for _ in range(SENDINGS):
             door = self.stage.door()
             self._home = door.process
-            message = self._message(self.part.script, context_id=self.context_id, configuration=configuration)
+            if message is None or not self.repeats:
+                message = self._message(self.part.script, context_id=self.context_id, configuration=configuration)
+            else:
+                self.stage.counts["first messages repeated as they were"] += 1
             if way == "stream":
                 await self._open(door, message)
             elif (task := await self._ask(self._view("sender"), door, "SendMessage", message)) is not None:
                 self.task_id = task["id"]
-            if self.task_id or await self._found():
+            if self.task_id or (not self.repeats and await self._found()):
                 return True
             await asyncio.sleep(chance.uniform(0.1, 0.6))
         return False

@@ -57,6 +57,7 @@ class Talker(Player):
 
     slug = "talker"
     mode = "auto"
+    deduplicate = True
 
     async def run(self, ctx: TaskContext) -> None:
         """Say what the script says."""
@@ -98,6 +99,7 @@ class Keeper(Player):
     """A coroutine that keeps how far it is, and goes on from there."""
 
     slug = "keeper"
+    deduplicate = True
 
     async def run(self, ctx: TaskContext) -> None:
         """Say the ticks of the script, a checkpoint after every few."""
@@ -158,6 +160,7 @@ class Teller(Player):
     """A plain generator of data."""
 
     slug = "teller"
+    deduplicate = True
 
     def run(self, ctx: SyncTaskContext) -> Iterator[Any]:
         """Yield the data of the script."""
