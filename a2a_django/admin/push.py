@@ -10,11 +10,9 @@ from typing import Any, Final
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.core.paginator import Paginator
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import NoReverseMatch, URLPattern, path
-from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -23,34 +21,25 @@ from yarl import URL
 
 from a2a_django.admin.base import ReadOnlyMixin
 from a2a_django.admin.console import ConsoleAdmin
+from a2a_django.admin.inbox import Capped
 from a2a_django.models import PushConfig, PushDelivery, Task
 from a2a_django.models.fields import key_of
 from a2a_django.push import repair
 
-#: Deliveries that a webhook's page shows; rows up to which a list is counted.
+#: Deliveries that a webhook's page shows.
 SHOWN: Final = 50
-COUNTED: Final = 10_000
 
 _UNDONE: Final = Q(delivered_at__isnull=True)
-
-
-class BoundedPaginator(Paginator):
-    """Counts no further than ``COUNTED``: what is beyond is found by filters, not by turning pages."""
-
-    @cached_property
-    def count(self) -> int:
-        """The number of rows, at most ``COUNTED``."""
-        rows: Any = self.object_list
-        found: int = rows.order_by()[:COUNTED].count()
-        return found
 
 
 class Webhooks(ReadOnlyMixin, ConsoleAdmin):
     """What both rooms have in common: rows of the sender, and actions for whoever may change them."""
 
-    paginator = BoundedPaginator
+    paginator = Capped
     show_full_result_count = False
     list_per_page = 50
+    list_max_show_all = 0
+    sortable_by = ()
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
         """Return whether somebody may disable and enable webhooks, and send again."""
@@ -172,7 +161,7 @@ class ConfigAdmin(Webhooks):
         found = Q(task_id=term) | Q(config_key=key_of(term)) | Q(host=term.lower())
         return queryset.filter(found), False
 
-    @admin.display(description=gettext_lazy("webhook"), ordering="host")
+    @admin.display(description=gettext_lazy("webhook"))
     def webhook(self, config: PushConfig) -> str:
         """Scheme and host."""
         return place_of(config)
@@ -349,7 +338,7 @@ class DeliveryAdmin(Webhooks):
         found = Q(config__task_id=term) | Q(config__config_key=key_of(term)) | Q(config__host=term.lower())
         return queryset.filter(found), False
 
-    @admin.display(description=gettext_lazy("event"), ordering="seq")
+    @admin.display(description=gettext_lazy("event"))
     def number(self, delivery: PushDelivery) -> str:
         """Which of the task's events it is."""
         return f"#{delivery.seq}"
