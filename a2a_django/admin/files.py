@@ -16,6 +16,7 @@ from django.utils.http import content_disposition_header
 from a2a_django.admin.parts import decoded, raster
 from a2a_django.engine import snapshots
 from a2a_django.engine.database import alias
+from a2a_django.files import markers, store
 from a2a_django.models import Artifact, EventKind, Message, Task, TaskEvent
 from a2a_django.protocol.wire import Wire
 
@@ -56,12 +57,17 @@ def wire_of(task: Task, kind: str, number: int) -> str:
     return found
 
 
+def shown_wire(task: Task, kind: str, number: int) -> str:
+    """The same for people: of stored parts it says which file it is. Raises ``Http404``."""
+    return markers.without_secrets(wire_of(task, kind, number))
+
+
 def whole(task: Task) -> HttpResponse:
     """Return the task as clients get it."""
     found = snapshots.read(task.pk, agent=task.agent, owner=task.owner)
     if found is None:
         raise Http404
-    return attachment(found.text.encode(), f"{task.pk}.json", "application/json")
+    return attachment(markers.without_secrets(found.text).encode(), f"{task.pk}.json", "application/json")
 
 
 def part(task: Task, kind: str, number: int, index: int) -> HttpResponse:
@@ -70,6 +76,11 @@ def part(task: Task, kind: str, number: int, index: int) -> HttpResponse:
     name = str(found.get("filename") or f"{task.pk}-{kind}-{number}-{index}")
     if "raw" in found:
         return attachment(decoded(found["raw"]), name)
+    if (marker := markers.of(found.get("url"))) is not None:
+        try:
+            return attachment(store.read(marker, owner=task.owner), name)
+        except FileNotFoundError:
+            raise Http404 from None
     if "data" in found:
         text = json.dumps(found["data"], indent=2, ensure_ascii=False)
         return attachment(text.encode("utf-8", "replace"), f"{name}.json", "application/json")
@@ -97,7 +108,7 @@ def artifact(task: Task, position: int) -> HttpResponse:
     events = events.filter(kind=EventKind.ARTIFACT.value, artifact_key=row.artifact_key).order_by("seq")
     parts: list[Wire] = []
     for text in events.values_list("wire", flat=True).iterator(chunk_size=500):
-        parts += json.loads(text)["artifactUpdate"]["artifact"]["parts"]
+        parts += json.loads(markers.without_secrets(text))["artifactUpdate"]["artifact"]["parts"]
     if parts and all("text" in each for each in parts):
         content = "".join(str(each["text"]) for each in parts).encode("utf-8", "replace")
         return attachment(content, f"{task.pk}-{position}.txt", "text/plain; charset=utf-8")

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from a2a_django.files import markers, store
 from a2a_django.protocol.wire import Wire
 
 #: Characters of one part, and of all parts of a page; afterwards only so many of each.
@@ -106,6 +107,8 @@ def _shown(at: int, number: int, part: Wire, room: Room) -> Part:
         size = len(raw) * 3 // 4 - raw[-2:].count("=")
         kind = "image" if size <= LARGEST_IMAGE and raster(decoded(raw[:64])) else "file"
         return Part(kind, size=size, **about)
+    if (marker := markers.of(part.get("url"))) is not None:
+        return Part("file", size=store.size_of(marker), **about)
     if "url" in part:
         url = str(part["url"])
         return Part("url", text=visible(room.cut(url)), href=url if is_web(url) else "", size=len(url), **about)

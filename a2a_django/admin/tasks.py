@@ -238,7 +238,7 @@ class TaskAdmin(ReadOnlyMixin, DeskAdmin):
 
     def wire_view(self, request: HttpRequest, pk: str, kind: str, number: int) -> HttpResponseBase:
         """A message or an event as it travels."""
-        return files.json_text(files.wire_of(self._task(request, pk), kind, number))
+        return files.json_text(files.shown_wire(self._task(request, pk), kind, number))
 
     def part_view(self, request: HttpRequest, pk: str, kind: str, number: int, index: int) -> HttpResponseBase:
         """A part as a file."""

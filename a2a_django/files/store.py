@@ -90,6 +90,11 @@ def read(marker: Marker, *, owner: str) -> bytes:
     return data
 
 
+def size_of(marker: Marker) -> int:
+    """Return how many bytes a file has, 0 for one that is not there."""
+    return rows().filter(pk=marker.file_id, secret=marker.secret).values_list("size", flat=True).first() or 0
+
+
 # ----------------------------------------------------------------------------------------------------- removal
 
 

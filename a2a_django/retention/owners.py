@@ -70,7 +70,7 @@ def export(owner: str, *, with_files: bool = False) -> Iterator[str]:
         for task_id in ids:
             row = Task.objects.using(using).filter(pk=task_id).first()
             if row is not None and row.owner == owner:  # else deleted meanwhile
-                yield from map(_without_secrets, _lines(using, row))
+                yield from map(markers.without_secrets, _lines(using, row))
                 yield from _files(row, with_files)
     for reply in replies.without_task(using).filter(owner=owner, reply__isnull=False).order_by("created_at").iterator():
         names = {"agent": reply.agent, "owner": reply.owner, "messageId": reply.message_id}
@@ -111,10 +111,6 @@ def _lines(using: str, row: Task) -> Iterator[str]:
         if config.scheme:
             told["authentication"] = {"scheme": config.scheme}
         yield _line("pushConfig", wire.text_of(told), createdAt=_moment(config.created_at))
-
-
-def _without_secrets(line: str) -> str:
-    return markers.replaced(line, lambda marker: f"{markers.SCHEME}{marker.file_id}")
 
 
 def _files(row: Task, with_files: bool) -> Iterator[str]:

@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 
 from django.db import connections
 
+from a2a_django.models import Task
+from a2a_django.protocol.changes import ArtifactChunk
 from tests.bindings.asgi import AsgiCall
 from tests.push.kit import until
 
@@ -22,6 +24,12 @@ DATA = bytes(range(256)) * 40
 def raw(data: bytes = DATA, **members: Any) -> dict[str, Any]:
     """A part with bytes."""
     return {"raw": base64.b64encode(data).decode(), **members}
+
+
+def part_chunk(task: Task, part: dict[str, Any]) -> ArtifactChunk:
+    """A piece of an artifact with this part, as an agent hands it in."""
+    artifact = {"artifactId": "a", "parts": [part]}
+    return ArtifactChunk.of(task.pk, task.context_id, artifact, append=False, last_chunk=True)
 
 
 def urls_in(value: Any) -> list[str]:

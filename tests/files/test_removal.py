@@ -235,7 +235,7 @@ def test_everything_of_one_owner(writer: Journal, folder: Folder, trouble: Calla
 def test_exports_do_not_have_the_secrets(folder: Folder) -> None:
     marker = store.put(DATA)
     text = f'{{"parts":[{{"url":"{marker}"}}]}}'
-    assert owners._without_secrets(text) == f'{{"parts":[{{"url":"a2a-file:{marker.file_id}"}}]}}'
+    assert markers.without_secrets(text) == f'{{"parts":[{{"url":"a2a-file:{marker.file_id}"}}]}}'
     assert markers.of(str(marker)) == marker
 
 
