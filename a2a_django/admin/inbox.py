@@ -47,6 +47,7 @@ class WaitingTaskAdmin(ReadOnlyMixin, DeskAdmin):
     list_max_show_all = 0
     paginator = Capped
     show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
     sortable_by = ()
     actions = None
     ordering = ["status_timestamp", "pk"]

@@ -33,7 +33,7 @@ def age(moment: dt.datetime | None) -> SafeString | str:
 
 def short(pk: str) -> SafeString:
     """Return an id by its beginning and its end; all of it is there for whoever points at it."""
-    return format_html('<span class="a2a-id" title="{}">{}…{}</span>', pk, pk[:13], pk[-6:])
+    return format_html('<span class="a2a-id a2a-short" title="{}">{}…{}</span>', pk, pk[:8], pk[-6:])
 
 
 def line(text: str, longest: int = 80) -> str:

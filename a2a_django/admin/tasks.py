@@ -39,7 +39,7 @@ class TaskAdmin(ReadOnlyMixin, DeskAdmin):
         "owner_line",
         "age",
         "since",
-        "tries",
+        "runs",
         "last_seq",
     ]
     list_display_links = ["short_id"]
@@ -48,6 +48,8 @@ class TaskAdmin(ReadOnlyMixin, DeskAdmin):
     search_fields = ["pk"]
     search_help_text = searching.HELP
     show_full_result_count = False
+    # They count, filter by filter.
+    show_facets = admin.ShowFacets.NEVER
     sortable_by = ()
     actions = actions.ACTIONS
 
@@ -125,8 +127,8 @@ class TaskAdmin(ReadOnlyMixin, DeskAdmin):
         """How long its state has lasted."""
         return looks.age(task.status_timestamp)
 
-    @admin.display(description=gettext_lazy("attempts"))
-    def tries(self, task: Task) -> int:
+    @admin.display(description=gettext_lazy("runs"))
+    def runs(self, task: Task) -> int:
         """How many runs it has had."""
         return task.attempt
 

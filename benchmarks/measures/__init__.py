@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from benchmarks.measures.admin import measure_admin
 from benchmarks.measures.cross import measure_cross
 from benchmarks.measures.grpc import measure_grpc
 from benchmarks.measures.idle import measure_idle
@@ -33,4 +34,5 @@ MEASURES: dict[str, Callable[[Stage], Section]] = {
     "owners": measure_owners,
     "prune": measure_prune,
     "v03": measure_v03,
+    "admin": measure_admin,
 }
