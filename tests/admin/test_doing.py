@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,18 +16,14 @@ from a2a_django.agents import registry
 from a2a_django.models import Message, PushConfig, PushDelivery, Task
 from a2a_django.models.fields import uuid7
 from tests.admin.kit import at, made, operator
-from tests.engine.conftest import delete_rows  # noqa: F401
-from tests.engine.kit import WAIT, check_rows, made_of
+from tests.engine.kit import WAIT, made_of
 from tests.engine.writing import journal, says, status
 from tests.push.kit import Told
 
 ALL = ("view_task", "cancel_task", "answer_task", "rerun_task", "delete_task", "change_pushconfig")
 
 
-@pytest.fixture(autouse=True)
-def _sound(transactional_db: None) -> Iterator[None]:
-    yield
-    check_rows()
+pytestmark = pytest.mark.usefixtures("sound_rows")
 
 
 @pytest.fixture
@@ -187,8 +183,6 @@ def test_an_answer_comes_from_the_operator_and_the_task_goes_on(site_agent: Call
 
 
 def test_nobody_becomes_an_operator_by_saying_so(site_agent: Callable[..., Any]) -> None:
-    import httpx  # noqa: F401 - the test client is Django's; this says that no server is needed
-
     seen: list[Any] = []
 
     async def run(ctx: TaskContext) -> None:
