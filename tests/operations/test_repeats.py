@@ -11,7 +11,7 @@ from django.db import transaction
 from pytest_django import Settings
 
 from a2a_django import Agent, engine
-from a2a_django.agents import SyncTaskContext, TaskContext
+from a2a_django.agents import SyncTaskContext, TaskContext, registry
 from a2a_django.engine import database, receipts
 from a2a_django.engine.journal import Journal
 from a2a_django.models import Message, MessageReceipt, PushConfig, Task
@@ -245,6 +245,30 @@ async def test_a_repeat_takes_no_place(steps: Steps, settings: Settings) -> None
     assert engine.get().runner.quota.taken("alice") == 1
     steps.go.set()
     await quiet()
+
+
+async def test_a_repeat_of_what_waits_for_a_run_waits_with_it(
+    steps: Steps, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.A2A = {**settings.A2A, "MAX_RUNS_PER_OWNER": 1, "MAX_QUEUED_PER_OWNER": 1}
+    agent = steps.agent(deduplicate=True)
+    monkeypatch.setattr(registry, "_agents", {agent.slug: agent})  # whoever has room runs it
+    await send(agent, immediately=True)
+    first = await send(agent, immediately=True, **SAME)
+    assert state_of(first) == "SUBMITTED"
+    assert await send(agent, immediately=True, **SAME) == first
+    again = asyncio.ensure_future(send(agent, **SAME))
+    events = await stream(agent, **SAME)
+    for _ in range(2):
+        with pytest.raises(ThrottledError):
+            await send(agent, messageId="too many")
+    assert steps.calls == 1
+    steps.go.set()
+    assert states_in(await rest(events)) == ["WORKING", "COMPLETED"]
+    assert outputs(await again) == ["done"]
+    await quiet()
+    assert state_of(await send(agent, messageId="too many")) == "COMPLETED"
+    assert steps.calls == 3
 
 
 async def test_a_message_for_which_there_was_no_place_may_be_sent_again(steps: Steps, settings: Settings) -> None:
