@@ -88,7 +88,7 @@ def question(task: Task) -> Question | None:
         else []
     )
     parts = update.get("status", {}).get("message", {}).get("parts", [])
-    return Question(found[0], shown(parts, Room(), found[0]), choices[:CHOICES])
+    return Question(found[0], shown(parts, Room(task.pk), found[0]), choices[:CHOICES])
 
 
 def artifacts(task: Task) -> list[dict[str, Any]]:

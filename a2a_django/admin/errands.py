@@ -7,6 +7,7 @@ where runs live on; under WSGI on the engine's own.
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, ParamSpec, TypeVar
@@ -22,6 +23,7 @@ from a2a_django.agents.cards import CardBase
 from a2a_django.agents.directory import directory
 from a2a_django.engine import bridge, database, history
 from a2a_django.engine.jobs import Cancelled, CancelTask
+from a2a_django.files import markers, store
 from a2a_django.models import Message, Task
 from a2a_django.models.fields import uuid7
 from a2a_django.operations import CallContext
@@ -95,6 +97,7 @@ def run_again(request: HttpRequest, task: Task) -> str:
     if first is None:
         raise CannotDo(_("The task has no message to begin with."))
     old = first.data
+    parts = [_whole(part, task.owner) for part in old["parts"]]
     asked: Mapping[str, Any] = json.loads(first.request or "{}")
     metadata = {key: value for key, value in old.get("metadata", {}).items() if key != BY_OPERATOR}
     message: Wire = {
@@ -102,11 +105,24 @@ def run_again(request: HttpRequest, task: Task) -> str:
         "messageId": uuid7(),
         "contextId": task.context_id,
         "referenceTaskIds": [*dict.fromkeys([*old.get("referenceTaskIds", []), task.pk])],
+        "parts": parts,
         "metadata": {**metadata, AGAIN: task.pk},
     }
     return _send(
         request, task, message, task.user, metadata=asked.get("metadata"), modes=asked.get("acceptedOutputModes")
     )
+
+
+def _whole(part: Wire, owner: str) -> Wire:
+    """Return a part with its bytes, if they are in a storage: the new task gets a file of its own."""
+    marker = markers.of(part.get("url"))
+    if marker is None:
+        return part
+    try:
+        raw = base64.b64encode(store.read(marker, owner=owner)).decode()
+    except FileNotFoundError:
+        raise CannotDo(_("A file of the message is not there any more.")) from None
+    return {**{name: value for name, value in part.items() if name != "url"}, "raw": raw}
 
 
 def _send(

@@ -10,6 +10,7 @@ import base64
 import binascii
 import json
 import re
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -60,16 +61,24 @@ class Part:
 
 
 class Room:
-    """How many characters a page may still show."""
+    """How many characters the page of a task may still show; and how large its stored files are, asked for once."""
 
-    def __init__(self, characters: int = ROOM) -> None:
+    def __init__(self, task_id: str, characters: int = ROOM) -> None:
+        self._task_id = task_id
         self._left = characters
+        self._sizes: dict[uuid.UUID, int] | None = None
 
     def cut(self, text: str) -> str:
         """Return what of a text there is room for."""
         allowed = min(LONGEST, max(self._left, SHORT))
         self._left -= min(len(text), allowed)
         return text[:allowed]
+
+    def size_of(self, file_id: uuid.UUID) -> int:
+        """Return how many bytes a stored file has, 0 for one that is not there."""
+        if self._sizes is None:
+            self._sizes = store.sizes_of(self._task_id)
+        return self._sizes.get(file_id, 0)
 
 
 def shown(parts: Sequence[Wire], room: Room, at: int) -> list[Part]:
@@ -108,7 +117,7 @@ def _shown(at: int, number: int, part: Wire, room: Room) -> Part:
         kind = "image" if size <= LARGEST_IMAGE and raster(decoded(raw[:64])) else "file"
         return Part(kind, size=size, **about)
     if (marker := markers.of(part.get("url"))) is not None:
-        return Part("file", size=store.size_of(marker), **about)
+        return Part("file", size=room.size_of(marker.file_id), **about)
     if "url" in part:
         url = str(part["url"])
         return Part("url", text=visible(room.cut(url)), href=url if is_web(url) else "", size=len(url), **about)

@@ -161,17 +161,18 @@ def _assembled(task: Task, events: Sequence[_Head], messages: Sequence[_MessageH
         if len(wanted_events) < highest - lowest + 1:
             rows = rows.filter(seq__in=wanted_events)
         happened = dict(rows.values_list("seq", "wire"))
-    return _joined(list(_merged(events, messages, said, happened)))
+    return _joined(list(_merged(task.pk, events, messages, said, happened)))
 
 
 def _merged(
+    task_id: str,
     events: Sequence[_Head],
     messages: Sequence[_MessageHead],
     said: dict[int, tuple[str, str | None]],
     happened: dict[int, str],
 ) -> Iterator[Item]:
     """Give the events in the order of their numbers, each message before the first event that is younger."""
-    room = Room()
+    room = Room(task_id)
     waiting = list(messages)[::-1]
     for head in events:
         while waiting and waiting[-1][2] <= head[5]:

@@ -33,6 +33,9 @@ RETRY: Final = dt.timedelta(minutes=1)
 LONGEST_RETRY: Final = dt.timedelta(hours=6)
 _DOUBLINGS: Final = 12
 
+#: Files of one task whose sizes are told at once.
+MOST_SIZES: Final = 2_000
+
 #: Folder of the files in their storage.
 FOLDER: Final = "a2a-files"
 
@@ -90,9 +93,9 @@ def read(marker: Marker, *, owner: str) -> bytes:
     return data
 
 
-def size_of(marker: Marker) -> int:
-    """Return how many bytes a file has, 0 for one that is not there."""
-    return rows().filter(pk=marker.file_id, secret=marker.secret).values_list("size", flat=True).first() or 0
+def sizes_of(task_id: str) -> dict[uuid.UUID, int]:
+    """Return how many bytes the files of a task have, those of the first ``MOST_SIZES``."""
+    return dict(rows().filter(task_id=task_id).values_list("pk", "size")[:MOST_SIZES])
 
 
 # ----------------------------------------------------------------------------------------------------- removal

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +15,7 @@ from django.test import Client
 
 from a2a_django import TaskContext
 from a2a_django.agents import registry
-from a2a_django.models import Message, PushConfig, PushDelivery, Task
+from a2a_django.models import Message, PushConfig, PushDelivery, StoredFile, Task
 from a2a_django.models.fields import uuid7
 from tests.admin.kit import at, made, operator
 from tests.engine.kit import WAIT, made_of
@@ -328,3 +330,28 @@ def test_webhooks_are_disabled_enabled_and_told_again(settings: Any) -> None:
         assert do(client, other, "disable", config=wrong).status_code == 302
     assert PushConfig.objects.get(pk=config.pk).disabled_at is None
     assert LogEntry.objects.filter(object_id=task.pk).count() == 4
+
+
+def test_the_files_of_a_message_that_is_run_again_go_along(
+    site_agent: Callable[..., Any], settings: Any, tmp_path: Path
+) -> None:
+    seen: list[bytes] = []
+
+    async def run(ctx: TaskContext) -> None:
+        seen.extend(part.raw for part in ctx.files)
+
+    site_agent(run)
+    folder = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": str(tmp_path)}}
+    settings.STORAGES = {**settings.STORAGES, "a2a": folder}
+    settings.A2A = {**settings.A2A, "FILE_STORAGE": "a2a", "FILE_MIN_BYTES": 10, "BASE_URL": "http://testserver"}
+    client = operator("view_task", "rerun_task")
+    part = {"raw": base64.b64encode(b"a file of its own").decode(), "filename": "x.bin"}
+    body = {"message": {"messageId": "m1", "role": "ROLE_USER", "parts": [part]}}
+    headers = {"A2A-Version": "1.0"}
+    answer = client.post("/a2a/tested/message:send", body, content_type="application/json", headers=headers)
+    task = Task.objects.get(pk=answer.json()["task"]["id"])
+    assert "a2a-file:" in Message.objects.get(task=task).wire
+    assert do(client, task, "again").status_code == 302
+    waiting_for(lambda: Task.objects.filter(state="TASK_STATE_COMPLETED").count() == 2)
+    assert seen == [b"a file of its own"] * 2
+    assert StoredFile.objects.count() == 2

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
 
 import pytest
 from django.http import Http404
@@ -26,7 +29,7 @@ def test_a_stored_part_is_a_file_and_nobody_sees_its_secret(writer: Journal, fol
     file = StoredFile.objects.get()
     task.refresh_from_db()
     event = json.loads(files.wire_of(task, "event", 1))
-    (part,) = shown(event["artifactUpdate"]["artifact"]["parts"], Room(), 1)
+    (part,) = shown(event["artifactUpdate"]["artifact"]["parts"], Room(task.pk), 1)
     assert (part.kind, part.name, part.size, part.href, part.text) == ("file", "report.pdf", len(DATA), "", "")
     download = files.part(task, "event", 1, 0)
     assert download.content == DATA
@@ -38,3 +41,17 @@ def test_a_stored_part_is_a_file_and_nobody_sees_its_secret(writer: Journal, fol
     (folder.path / file.name).unlink()
     with pytest.raises(Http404):
         files.part(task, "event", 1, 0)
+
+
+def test_the_sizes_of_many_files_cost_one_query(
+    writer: Journal, folder: Folder, django_assert_num_queries: Callable[[int], AbstractContextManager[Any]]
+) -> None:
+    task = create(writer).task
+    for n in range(5):
+        change = parts.change_stored(part_chunk(task, raw(DATA + str(n).encode())))
+        writer.write(says(task, change))
+    events = [json.loads(files.wire_of(task, "event", n)) for n in range(1, 6)]
+    room = Room(task.pk)
+    with django_assert_num_queries(1):
+        found = [shown(event["artifactUpdate"]["artifact"]["parts"], room, 1)[0] for event in events]
+    assert [part.size for part in found] == [len(DATA) + 1] * 5
