@@ -82,7 +82,7 @@ async def settled(reader: Reader, turn: Turn) -> list[str]:
     The list ends where it gets long: a task with so much in it is read from its rows.
     """
     texts: list[str] = []
-    if not reader.pending and turn.is_settled(reader):
+    if not reader.pending and await _has_come_to_rest(reader, turn):
         return texts  # a message that waited may have had its turn before its sender began to read
     while True:
         for event in await reader.next():
@@ -91,8 +91,19 @@ async def settled(reader: Reader, turn: Turn) -> list[str]:
             await turn.see(event)
             if event[2] in TERMINAL:
                 return texts
-        if reader.exhausted or turn.is_settled(reader):
+        if reader.exhausted or await _has_come_to_rest(reader, turn):
             return texts
+
+
+async def _has_come_to_rest(reader: Reader, turn: Turn) -> bool:
+    """Return whether a blocking call may be answered, also where the message's run seems to be over."""
+    if not turn.is_settled(reader):
+        return False
+    if turn.state in INTERRUPTED:
+        return True
+    # The run has ended neither the task nor itself: it was lost, and the message is run again, or waits for that.
+    before, turn.attempt = turn.attempt, await database.read(attempt_of, turn.task_id, turn.position)
+    return turn.attempt == before
 
 
 def folded(task: Wire, reader: Reader, texts: list[str], *, history_length: int | None) -> str | None:

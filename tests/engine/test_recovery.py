@@ -401,6 +401,36 @@ async def test_a_follow_up_to_a_task_that_lost_its_process_has_it_looked_for(reg
     assert runs == ["first", "first", "second"]
 
 
+@pytest.mark.parametrize("most", [0, 1])
+async def test_a_blocking_call_waits_for_the_run_that_comes_after_a_lost_one(registered: Any, most: int) -> None:
+    """Also where the task has to wait for room first."""
+    begun: list[int] = []
+    go = asyncio.Event()
+
+    async def run(ctx: Any) -> None:
+        begun.append(ctx.attempt)
+        await ctx.working()
+        await go.wait()
+
+    agent = registered(made_of(run, max_attempts=2))
+    call = asyncio.ensure_future(send(agent))
+    await when(lambda: begun)
+    task = await database.run(Task.objects.get)
+    await settled(agent, task.pk, "TASK_STATE_WORKING")
+    runner = engine.get().runner
+    runner.most = most
+    await lose(task.pk)
+    await recover(runner)
+    if not most:
+        assert (await database.run(Task.objects.get)).queued_at is not None
+        runner.most = 1
+        runner.queue.look()
+    await when(lambda: len(begun) == 2)
+    go.set()
+    assert (await call)["status"]["state"] == "TASK_STATE_COMPLETED"
+    assert begun == [1, 2]
+
+
 async def test_a_process_takes_no_more_than_it_may_run(registered: Any, settings: Any) -> None:
     runner = engine.get().runner
     agent = registered(made_of(work, max_attempts=2))
