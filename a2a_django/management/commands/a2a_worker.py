@@ -7,7 +7,7 @@ import threading
 from types import FrameType
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandParser
 from django.utils.translation import gettext as _
 
 from a2a_django import engine
@@ -18,17 +18,34 @@ LOOK_SECONDS = 0.25
 WATCH_SECONDS = 2.0
 
 
-class Command(BaseCommand):
-    """Sends to webhooks, takes up the tasks of processes that died, and prunes old tasks, until it is told to stop.
+def _count(text: str) -> int:
+    count = int(text)
+    if count < 0:
+        raise ValueError
+    return count
 
-    Serving processes do the first two as well; a site that wants sending apart sets ``A2A["PUSH_IN_PROCESS"] = False``.
-    Any number of workers share the work.
+
+class Command(BaseCommand):
+    """Runs tasks that wait and those of processes that died, sends to webhooks, and prunes old tasks, until it is told
+    to stop.
+
+    Serving processes do all but the last as well; a site that wants sending apart sets
+    ``A2A["PUSH_IN_PROCESS"] = False``. Any number of workers share the work.
     """
 
     help = (
-        "Sends to webhooks, takes up the tasks of processes that died, and prunes old tasks. "
+        "Runs tasks that wait and those of processes that died, sends to webhooks, and prunes old tasks. "
         "Stops with Ctrl-C or SIGTERM."
     )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take ``--runs``."""
+        parser.add_argument(
+            "--runs",
+            type=_count,
+            metavar="N",
+            help="How many agents it runs at a time, 0 for none; A2A['MAX_RUNS'] by default.",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Work until SIGINT or SIGTERM."""
@@ -40,6 +57,7 @@ class Command(BaseCommand):
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, ask)
         here = engine.get()
+        here.runner.most = options["runs"]
         here.sender.active, here.sender.idle_seconds = True, LOOK_SECONDS
         here.sender.wake()
         self.stdout.write(_("The worker is at work."))

@@ -7,8 +7,11 @@ import os
 import time
 from pathlib import Path
 
+from django.contrib.auth.models import Group
+
 from a2a_django import Agent, register
 from a2a_django.agents import SyncTaskContext, TaskContext
+from a2a_django.models.fields import uuid7
 
 FOLDER = Path(os.environ["EXAMPLE_DATA_DIR"])
 
@@ -77,3 +80,18 @@ class Sure(Agent):
 
 register(Sure, slug="sure-message", mode="message")
 register(Sure, slug="sure-auto", mode="auto")
+
+
+class Counted(Agent):
+    """Writes a row for each run, in the same database; may be held up until the file ``go`` is there."""
+
+    slug = "counted"
+    max_attempts = int(os.environ.get("LASTING_ATTEMPTS", "1"))
+
+    async def run(self, ctx: TaskContext) -> str:
+        """Write the row, and take some time."""
+        note(ctx.task_id)
+        await Group.objects.acreate(name=f"{ctx.task_id} {ctx.attempt} {os.getpid()} {uuid7()}")
+        while "LASTING_HELD" in os.environ and not is_over():  # noqa: ASYNC110 - a file wakes nobody
+            await asyncio.sleep(0.02)
+        return "done"

@@ -28,10 +28,10 @@ class Lasting(Site):
         site.manage("migrate", "--verbosity", "0")
         return site
 
-    def worker(self, name: str = "worker") -> Worker:
+    def worker(self, *arguments: str, name: str = "worker") -> Worker:
         """Return a process of ``manage.py a2a_worker``."""
         return Worker(
-            [sys.executable, "manage.py", "a2a_worker"],
+            [sys.executable, "manage.py", "a2a_worker", *arguments],
             cwd=self.root,
             environment=self._environment(),
             log=self.folder / f"{name}.log",
@@ -54,9 +54,9 @@ class Worker(LiveProcess):
         return self.log.exists() and "at work" in self.log.read_text(errors="replace")
 
 
-def until(condition: Callable[[], Any]) -> Any:
+def until(condition: Callable[[], Any], *, seconds: float = WAIT) -> Any:
     """Wait until ``condition`` is true; its value."""
-    deadline = time.monotonic() + WAIT
+    deadline = time.monotonic() + seconds
     while not (value := condition()):
         assert time.monotonic() < deadline, "nothing came of it"
         time.sleep(0.02)
