@@ -104,15 +104,15 @@ async def chaos(options: argparse.Namespace, cluster: Cluster, receiver: Receive
     talker = asyncio.create_task(talk(stage, theatre))
     try:
         async with asyncio.timeout(options.seconds + DRAIN_SECONDS):
-            supervisor = asyncio.create_task(theatre.supervise())
-            strikes = [blows.rage(stage, cluster, options.seconds)]
-            if cluster.postgres is not None:
-                strikes.append(blows.cut(stage, options.seconds))
-                strikes.append(blows.interrupt(stage, cluster, options.seconds))
-            await asyncio.gather(theatre.play(options.seconds), *strikes)
-            stage.note("no more blows, no new tasks")
-            stage.over = True
-            await supervisor
+            async with asyncio.TaskGroup() as group:  # should one of them fail, it is over
+                group.create_task(theatre.supervise())
+                acts = [theatre.play(options.seconds), blows.rage(stage, cluster, options.seconds)]
+                if cluster.postgres is not None:
+                    acts.append(blows.cut(stage, options.seconds))
+                    acts.append(blows.interrupt(stage, cluster, options.seconds))
+                await asyncio.gather(*acts)
+                stage.note("no more blows, no new tasks")
+                stage.over = True
             await rest(stage)
             await inspect(stage, theatre.known)
             if cluster.redis:

@@ -127,6 +127,8 @@ class HttpDoor(Door):
             answer = await timely(reader.readuntil(b"\r\n\r\n"), method, self)
             known = answer.lower()
             is_stream = b"content-type: text/event-stream" in known
+            if b"content-type: text/plain" in known and known.split()[1].startswith(b"5"):
+                raise Gone("the server ends, and has cut the call off")  # uvicorn's own answer
             if b"transfer-encoding: chunked" in known:
                 while size := int(await timely(reader.readuntil(b"\r\n"), method, self), 16):
                     yield is_stream, (await timely(reader.readexactly(size + 2), method, self))[:-2]

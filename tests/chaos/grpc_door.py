@@ -69,7 +69,8 @@ def _dict(message: Any) -> Json:
 
 
 def _failed(error: grpc.aio.AioRpcError) -> Exception:
-    if error.code() is grpc.StatusCode.UNAVAILABLE:  # killed, or just ending
+    # Killed, or just ending; those that do not even read are cut off then.
+    if error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED):
         return Gone(error.details())
     for key, value in error.trailing_metadata() or ():
         if key == "grpc-status-details-bin":

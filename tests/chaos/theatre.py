@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import traceback
 
 from tests.chaos.oracle import TERMINAL
 from tests.chaos.rows import Standing
@@ -70,7 +71,12 @@ class Theatre:
                     self.stage.fault(f"task {story.task_id} ({story.part}) was answered, but there is no row of it")
                     self.stories.remove(story)
                     continue
-                await self._look_after(story, standing)
+                try:
+                    await self._look_after(story, standing)
+                except Exception as error:
+                    self.stage.fault(f"task {story.task_id} ({story.part}): {error!r}\n{traceback.format_exc()}")
+                    if story in self.stories:
+                        self.stories.remove(story)
 
     async def _look_after(self, story: Story, standing: Standing) -> None:
         if standing.last_seq != story.last_seq:
