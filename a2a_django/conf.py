@@ -142,6 +142,8 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "SIGNING_KEYS": [],
     # Sign agent cards, once there are SIGNING_KEYS.
     "SIGN_CARDS": True,
+    # Have OpenTelemetry watch calls, runs and deliveries (extra "otel").
+    "OPENTELEMETRY": False,
     # How notifications are signed: "jwt" (with SIGNING_KEYS), "hmac" (with the token of the webhook), or both.
     "WEBHOOK_SIGNATURES": [],
 }
@@ -227,6 +229,7 @@ class A2ASettings:
     ENCRYPTION_KEYS: Sequence[str]
     SIGNING_KEYS: Sequence[str | Mapping[str, Any] | PathLike[str]]
     SIGN_CARDS: bool
+    OPENTELEMETRY: bool
     WEBHOOK_SIGNATURES: Sequence[str]
 
     def given(self) -> Mapping[str, Any]:

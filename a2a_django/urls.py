@@ -9,7 +9,7 @@ from __future__ import annotations
 from django.urls import path
 
 from a2a_django.bindings.optional import from_optional
-from a2a_django.bindings.views import cards, catalogue, files, jsonrpc, jwks
+from a2a_django.bindings.views import cards, catalogue, files, health, jsonrpc, jwks
 from a2a_django.bindings.views.rest import (
     CancelView,
     MessageView,
@@ -46,6 +46,7 @@ urlpatterns = [
     path("a2a/<str:tenant>/.well-known/agent-card.json", cards.view, name="tenant-agent-card"),
     path(".well-known/agent-cards", catalogue.view, name="agent-cards"),
     path(f"a2a{JWKS_PATH}", jwks.view, name="jwks"),
+    path("a2a/health", health.view, name="health"),
     path(f"a2a{PATH}<uuid:file_id>", files.view, name="file"),  # no path of a tenant has a UUID there
     *from_optional("dialect.urls", "urlpatterns", ()),
     *from_optional("v0_3.urls", "urlpatterns", ()),  # before those of 1.0, because v1 looks like a tenant

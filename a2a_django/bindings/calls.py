@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final, cast
 
-from a2a_django import engine
+from a2a_django import engine, telemetry
 from a2a_django.access import challenge_for, check_agent, keep_watch, owner_at, permit, resolve_agent
 from a2a_django.agents import Agent
 from a2a_django.bindings import older, sse
@@ -82,6 +83,15 @@ async def context(
     asked = asked_extensions(exchange)
     if operation.required_extensions or a2a_settings.REQUIRE_EXTENSIONS_EVERYWHERE:
         extensions.require((offer.uri for offer in agent.extensions if offer.required), asked)
+    traceparent = tracing.parse(exchange.headers.get(tracing.NAME, ""))
+    telemetry.at_work.set(
+        {
+            "a2a_operation": operation.name,
+            "a2a_binding": binding,
+            "a2a_agent": agent.slug,
+            "a2a_trace": tracing.trace_id(traceparent),
+        }
+    )
     return CallContext(
         agent=agent,
         tenant=tenant,
@@ -92,7 +102,7 @@ async def context(
         binding=binding,
         streaming=exchange.streaming,
         base=exchange.base,
-        traceparent=tracing.parse(exchange.headers.get(tracing.NAME, "")),
+        traceparent=traceparent,
         identity=exchange.identity,
         after=last_event(exchange) if numbered and operation.streaming else None,
     )
@@ -122,13 +132,13 @@ def extension_headers(call: CallContext) -> dict[str, str]:
 
 async def text_of(operation: Operation, call: CallContext, request: Wire) -> str:
     """Return what an operation that does not stream answers, with addresses for stored parts."""
-    return links_of(call).resolved(cast(str, await operation.call(call, request)))
+    return links_of(call).resolved(cast(str, await _answer_of(operation, call, request)))
 
 
 async def events_of(operation: Operation, call: CallContext, request: Wire) -> sse.Events:
     """Return what an operation that streams answers, with addresses for stored parts; it ends when the caller loses the
     right to it."""
-    events = cast(EventStream, await operation.call(call, request))
+    events = cast(EventStream, await _answer_of(operation, call, request))
     events.outgoing = links_of(call).resolved
     if call.identity is not None:
         keep_watch(events, call.identity, call.agent.permissions, call.tenant, call.agent.slug)
@@ -138,6 +148,25 @@ async def events_of(operation: Operation, call: CallContext, request: Wire) -> s
 def links_of(call: CallContext) -> Links:
     """Return what writes the addresses of a caller's files."""
     return Links(call.base.endpoint, call.owner)
+
+
+async def _answer_of(operation: Operation, call: CallContext, request: Wire) -> str | EventStream:
+    """Carry out an operation, under the eyes of whoever watches; what it causes has the trace of this call."""
+    if (observer := telemetry.observer()) is None:
+        return await operation.call(call, request)
+    with observer.call(
+        operation.name,
+        binding=call.binding,
+        version=call.version,
+        agent=call.agent.slug,
+        streaming=operation.streaming,
+        parent=call.traceparent,
+    ) as span:
+        answer = await operation.call(replace(call, traceparent=span.traceparent), request)
+        if isinstance(answer, EventStream):
+            answer.on_end = span.end
+            span.keep()
+        return answer
 
 
 async def open_stream(operation: Operation, call: CallContext, request: Wire, frames: sse.MakeFrames) -> sse.Frames:

@@ -121,6 +121,7 @@ RULES: Final[dict[str, Rule]] = {
     "ENCRYPTION_KEYS": Rule(lambda v: is_list_of(v, str), "a list of texts"),
     "SIGNING_KEYS": Rule(lambda v: is_list_of(v, (str, Mapping, PathLike)), "a list of keys or paths"),
     "SIGN_CARDS": _SWITCH,
+    "OPENTELEMETRY": _SWITCH,
     "WEBHOOK_SIGNATURES": Rule(lambda v: is_list_of(v, str) and KINDS.issuperset(v), 'a list of "jwt" and "hmac"'),
 }
 

@@ -32,6 +32,7 @@ class Engine:
     """What a process has one of."""
 
     def __init__(self) -> None:
+        from a2a_django import telemetry
         from a2a_django.agents import registry
         from a2a_django.conf import a2a_settings
         from a2a_django.engine.announce import announce
@@ -42,6 +43,7 @@ class Engine:
         from a2a_django.engine.watch import Watch
         from a2a_django.push.sender import Sender
 
+        telemetry.observer()  # packages that are missing are said here, and not in the middle of a run
         self.feed: Feed = Feed()
 
         def deliver(done: list[Committed]) -> Deliveries:

@@ -17,7 +17,7 @@ import inspect
 import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import aclosing, closing, contextmanager, suppress
+from contextlib import aclosing, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from a2a_django import telemetry
 from a2a_django.agents import Agent, InvalidAgentResponse, SyncTaskContext, TaskContext, TaskEnded, content
 from a2a_django.conf import a2a_settings
 from a2a_django.engine import database, history
@@ -35,7 +36,7 @@ from a2a_django.engine.receipts import Claim, UnderWay
 from a2a_django.files import markers, parts, store
 from a2a_django.models import Task
 from a2a_django.models.fields import uuid7
-from a2a_django.protocol import wire
+from a2a_django.protocol import tracing, wire
 from a2a_django.protocol.changes import ArtifactChunk, Change, StatusChange
 from a2a_django.protocol.errors import A2AError, InternalError
 from a2a_django.protocol.states import INTERRUPTED, TERMINAL, TaskState, may_move
@@ -116,6 +117,8 @@ class Run:
         self._replied = False
         self._keeping = False
         self._calling = False
+        #: Somebody who watches has it.
+        self._span: telemetry.Span | None = None
         self._doubtful = False
         self._voice = Voice()
         self._made = threading.Event()
@@ -140,9 +143,26 @@ class Run:
         self._aio = self.loop.create_task(self._main(), context=contextvars.Context())
 
     async def _main(self) -> None:
-        following: Accepted | None = None
+        traceparent = self.request.get("traceparent", "")
+        telemetry.at_work.set(
+            {
+                "a2a_agent": self.agent.slug,
+                "a2a_task": self.task_id,
+                "a2a_attempt": str(self.attempt),
+                "a2a_trace": tracing.trace_id(traceparent),
+            }
+        )
+        if (observer := telemetry.observer()) is not None:
+            self._span = observer.run(
+                self.agent.slug, task_id=self.task_id, attempt=self.attempt, tries=self.tries, parent=traceparent
+            )
         if self._create is not None and self.agent.mode == "auto":
             self._grace = self.loop.call_later(a2a_settings.AUTO_GRACE_SECONDS, self._after_grace)
+        with self._span or nullcontext():
+            await self._whole()
+
+    async def _whole(self) -> None:
+        following: Accepted | None = None
         try:
             async with database.agent_database():
                 await self._guarded()
@@ -156,6 +176,8 @@ class Run:
                 self._grace.cancel()
             self._answer_error(InternalError())
             self._drop_claim()
+            if self._span is not None:
+                self._span.note(state=self.state)
             self.runner.ended(self, following)
 
     async def _end(self) -> Accepted | None:
@@ -199,6 +221,8 @@ class Run:
     async def _fail_for(self, error: BaseException, *, too_long: bool = False) -> None:
         self._error = None
         self._voice = Voice()
+        if self._span is not None and isinstance(error, Exception):
+            self._span.fail(error)
         if too_long:
             self._unsure = None  # the agent's thread goes on, and its transaction with it
         if isinstance(error, InvalidAgentResponse):

@@ -64,7 +64,7 @@ class Runner:
         #: The loop on which a run began last.
         self._home: asyncio.AbstractEventLoop | None = None
         #: Whether the process ends: nothing new is begun.
-        self._closing = False
+        self.closing = False
         #: What becomes of tasks on which nobody works here any more.
         self._left: list[HandOver | PutBack] = []
 
@@ -75,7 +75,7 @@ class Runner:
         Without room the place is not free, and the task has to wait. If it may not: raises ``ThrottledError`` when the
         owner has as many runs at work here as one may have, ``UnavailableError`` when this process has (D-35).
         """
-        if self._closing:
+        if self.closing:
             raise UnavailableError("The server is about to stop")
         may_wait = may_wait and bool(a2a_settings.MAX_QUEUED_PER_OWNER)
         if may_wait and (not self.runs_here or self.queue.is_behind(owner)):
@@ -125,7 +125,7 @@ class Runner:
     @property
     def takes_tasks(self) -> bool:
         """Whether tasks that wait are taken and run here."""
-        return self.runs_here and not self._closing
+        return self.runs_here and not self.closing
 
     def start(self, run: Run) -> Run:
         """Begin a run."""
@@ -224,7 +224,7 @@ class Runner:
         if following is None or following.start is None:
             place.give_back()
             self.queue.go()
-        elif self._closing:
+        elif self.closing:
             place.give_back()
             self._left.append(PutBack(run.task_id, following.task.attempt))
         else:
@@ -241,7 +241,7 @@ class Runner:
     async def follow(self, agent: Agent, message: Message) -> None:
         """Run a message that its task has been given, on the running loop. One that cannot be run waits again."""
         try:
-            if not self._closing:
+            if not self.closing:
                 past = await database.read(history.past_of, message, history_length=0)
                 self.go_on(agent, message, past)
                 return
@@ -363,7 +363,7 @@ class Runner:
         Not on the loop of the runs, which has to go on for that; those whose loop does not run any more are not waited
         for. Should the database not take it, the leases run out.
         """
-        self._closing = True
+        self.closing = True
         until = time.monotonic() + seconds
         here = asyncio._get_running_loop()
         while time.monotonic() < until and any(

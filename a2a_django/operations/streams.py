@@ -29,6 +29,8 @@ class EventStream:
         self._turn = turn
         self._over = over or reader is None
         self._error: Exception | None = None
+        #: Called once, when the stream is over, with the error that has ended it.
+        self.on_end: Callable[[Exception | None], None] | None = None
         #: What is done to every text on its way out.
         self.outgoing: Callable[[str], str] | None = None
 
@@ -83,6 +85,9 @@ class EventStream:
     async def aclose(self) -> None:
         """End the subscription."""
         self._over = True
+        if self.on_end is not None:
+            on_end, self.on_end = self.on_end, None
+            on_end(self._error)
         if self._reader is not None:
             reader, self._reader = self._reader, None
             reader.close()

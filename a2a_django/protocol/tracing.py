@@ -22,3 +22,8 @@ def parse(header: str) -> str:
     if version == "ff" or (version == "00" and more) or not trace.strip("0") or not parent.strip("0"):
         return ""
     return f"00-{trace}-{parent}-{flags}"
+
+
+def trace_id(traceparent: str) -> str:
+    """Return the id of the trace in a context that ``parse`` has returned, "" for none."""
+    return traceparent[3:35]

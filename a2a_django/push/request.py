@@ -12,6 +12,7 @@ from a2a_django.engine import database, snapshots
 from a2a_django.files import markers
 from a2a_django.files.links import Links
 from a2a_django.models import PushConfig
+from a2a_django.protocol import tracing
 from a2a_django.protocol.versions import V0_3, V1_0
 from a2a_django.push import older
 from a2a_django.push.signing import headers_for
@@ -43,7 +44,9 @@ def _going_out(text: str, owner: str) -> str:
     return Links(configured_base().endpoint, owner).resolved(text)
 
 
-def headers_of(config: PushConfig, secrets: Mapping[str, str], delivery: Delivery, body: bytes) -> dict[str, str]:
+def headers_of(
+    config: PushConfig, secrets: Mapping[str, str], delivery: Delivery, body: bytes, traceparent: str
+) -> dict[str, str]:
     """Return the headers; a scheme without credentials sends no Authorization."""
     token = secrets.get("token", "")
     old = older.is_old(config)
@@ -55,6 +58,6 @@ def headers_of(config: PushConfig, secrets: Mapping[str, str], delivery: Deliver
         headers["Authorization"] = f"{config.scheme} {secrets['credentials']}"
     if token:
         headers["X-A2A-Notification-Token"] = headers["A2A-Notification-Token"] = token
-    if config.task.traceparent:
-        headers["traceparent"] = config.task.traceparent
+    if traceparent:
+        headers[tracing.NAME] = traceparent
     return headers | headers_for(config.url, body, config.task_id, token=token, now=time.time())

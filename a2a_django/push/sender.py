@@ -28,6 +28,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, InterfaceError
 from django.utils import timezone
 
+from a2a_django import telemetry
 from a2a_django.conf import a2a_settings
 from a2a_django.engine import bridge, database
 from a2a_django.models import PushConfig
@@ -310,8 +311,21 @@ class Sender:
 
     async def _send(self, config: PushConfig, delivery: Delivery) -> Outcome:
         """Send one delivery. Raises ``UndecryptableError`` and ``ImproperlyConfigured``, which are the site's fault."""
+        parent = config.task.traceparent
+        if (observer := telemetry.observer()) is None:
+            return await self._post(config, delivery, parent)
+        attempt = delivery.attempts + 1
+        with observer.delivery(config.host, task_id=config.task_id, attempt=attempt, parent=parent) as span:
+            outcome = await self._post(config, delivery, span.traceparent)
+            if outcome.status is not None:
+                span.note(status=outcome.status)
+            if not outcome.ok:
+                span.fail(str(outcome.status or ("refused" if outcome.refused else "no answer")))
+            return outcome
+
+    async def _post(self, config: PushConfig, delivery: Delivery, traceparent: str) -> Outcome:
         body = await body_of(config, delivery)
-        headers = headers_of(config, config.secrets, delivery, body)
+        headers = headers_of(config, config.secrets, delivery, body, traceparent)
         return await self._transport.post(config.url, body, headers, a2a_settings.PUSH_TIMEOUT_SECONDS)
 
     async def _not_sent(self, config: PushConfig, delivery: Delivery, error: Exception) -> None:

@@ -204,7 +204,7 @@ async def test_a_process_that_ends_lets_runs_come_to_their_end(registered: Any, 
     task = await send(agent, immediately=True)
     await settled(agent, task["id"], "TASK_STATE_WORKING")
     ending = asyncio.get_running_loop().run_in_executor(None, engine.shutdown)
-    await when(lambda: runner._closing)
+    await when(lambda: runner.closing)
     with pytest.raises(UnavailableError), runner.room("alice", may_wait=True):
         pass
     go.set()
@@ -227,7 +227,7 @@ async def test_a_message_whose_turn_comes_at_the_end_is_handed_over(registered: 
     await settled(agent, task["id"], "TASK_STATE_INPUT_REQUIRED")
     await send(agent, "second", task_id=task["id"], immediately=True)
     ending = asyncio.get_running_loop().run_in_executor(None, engine.shutdown)
-    await when(lambda: runner._closing)
+    await when(lambda: runner.closing)
     go.set()
     await ending
     assert texts == ["first"]

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from rest_framework.views import APIView
 
 from a2a_django.access import Identity
-from a2a_django.bindings import addresses, cards, catalogue, jsonrpc, jwks
+from a2a_django.bindings import addresses, cards, catalogue, health, jsonrpc, jwks
 from a2a_django.bindings.consumers.consumer import HttpConsumer, Reply
 from a2a_django.bindings.http import Answer, Exchange
 from a2a_django.bindings.optional import from_optional
@@ -93,11 +93,20 @@ class JwksConsumer(HttpConsumer):
         return await jwks.handle(self.method, self.headers)
 
 
+class HealthConsumer(HttpConsumer):
+    """The address that says whether this process can serve calls."""
+
+    async def at_once(self) -> Answer | None:
+        """Return what it says."""
+        return await health.handle(self.method)
+
+
 CONSUMERS: Final[dict[str, type[HttpConsumer]]] = {
     "jsonrpc": JSONRPCConsumer,
     "rest": RestConsumer,
     "card": CardConsumer,
     "catalogue": CatalogueConsumer,
     "jwks": JwksConsumer,
+    "health": HealthConsumer,
     **from_optional("dialect.consumers", "CONSUMERS", {}),
 }

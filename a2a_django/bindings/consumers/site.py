@@ -94,6 +94,8 @@ def _find_address(path_info: str) -> Address | None:
         return Address("catalogue", path_info, addresses.endpoint_beside_card(path_info, ""), match)
     if match.url_name == "jwks" and not match.kwargs:
         return Address("jwks", path_info, addresses.endpoint_above(path_info, 1), match)
+    if match.url_name == "health" and not match.kwargs:
+        return Address("health", path_info, addresses.endpoint_above(path_info, 1), match)
     kind: str | None = getattr(match.func, "a2a_kind", None)
     if kind is not None and not match.kwargs:
         return Address(kind, path_info, addresses.endpoint_near(path_info), match)
