@@ -12,10 +12,16 @@ from pathlib import Path
 import pytest
 from asgiref.sync import SyncToAsync
 from django.db import connections
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from a2a_django.agents.directory import Directory, directory
 
 TESTS = Path(__file__).parent
+
+# How long an example takes says more of the machine than of the code.
+hypothesis_settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.load_profile("patient")
 
 
 @pytest.hookimpl(tryfirst=True)
