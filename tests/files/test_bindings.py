@@ -12,14 +12,16 @@ from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIHandler
 from django.test import AsyncClient
 from google.protobuf import json_format
+from pytest_django import Settings
 
 from a2a_django import Agent
 from a2a_django.agents import TaskContext
 from a2a_django.files import markers
 from a2a_django.models import Message, PushConfig, PushDelivery, StoredFile, TaskEvent
 from a2a_django.protocol.v1 import a2a_pb2 as own_pb2
+from tests.bindings.asgi import AsgiCall
 from tests.bindings.carriers import Carrier
-from tests.bindings.conftest import VERSION, message
+from tests.bindings.conftest import VERSION, envelope, message
 from tests.bindings.doors import Door
 from tests.bindings.v0_3.conftest import call as old_call
 from tests.bindings.v0_3.conftest import stream as old_stream
@@ -250,6 +252,30 @@ async def test_json_rpc_of_0_3_and_of_the_tutorials(
         events = await old_stream(client, "message/stream", params)
         assert not markers_in(events)
         assert sorted(await bytes_of(application, events)) == sorted([DATA, SAID, MADE])
+
+
+async def test_a_site_that_has_the_protocol_below_a_prefix(
+    carrier: Carrier, agent: Copyist, settings: Settings, change: Callable[..., None]
+) -> None:
+    settings.ROOT_URLCONF = "tests.bindings.urls_prefix"
+    change(BASE_URL=None)
+    application = carrier.application()
+    for host in ("one.example", "two.example"):
+        sent_to = f"http://{host}/agents/x/a2a/"
+        call = AsgiCall(
+            application,
+            "POST",
+            "/agents/x/a2a/",
+            body=envelope("SendMessage", {"message": sent()}).encode(),
+            headers={**VERSION, "host": host},
+        )
+        async with call:
+            await call.head()
+            urls = urls_in((await call.body()).decode())
+        assert len(urls) == 3
+        assert all(url.startswith(f"{sent_to}files/") for url in urls)
+        assert DATA in [(await fetch(application, url)).body for url in urls]
+    carrier.passed_on.clear()  # the views give the files
 
 
 # ------------------------------------------------------------------------------------------------ webhooks

@@ -17,6 +17,7 @@ from pytest_django import Settings
 from a2a_django.access import create_api_key
 from a2a_django.agents import Agent, registry
 from a2a_django.agents.directory import directory
+from a2a_django.bindings.views.files import PIECE
 from a2a_django.engine.journal import Journal
 from a2a_django.files import markers, store
 from a2a_django.files.links import Links
@@ -225,6 +226,17 @@ def test_under_wsgi(agent: Agent, writer: Journal) -> None:
     assert answer.getvalue() == BIG[10:]
     answer.close()
     assert Client().get(url.replace("expires", "expired")).status_code == 404
+
+
+async def test_no_more_than_a_piece_is_in_memory(application: Any, agent: Agent, writer: Journal) -> None:
+    path, _, query = url_of(await keep(writer, BIG)).removeprefix("http://testserver").partition("?")
+    async with AsgiCall(application, "GET", path, query=query) as call:
+        assert (await call.head())[1]["content-length"] == str(len(BIG))
+        pieces = []
+        while piece := await call.chunk():
+            pieces.append(piece)
+        assert max(map(len, pieces)) <= PIECE  # Django sends them in pieces of its own
+        assert b"".join(pieces) == BIG
 
 
 async def test_a_reader_who_leaves_closes_the_file(
