@@ -59,3 +59,9 @@ def default() -> Agent | None:
     if a2a_settings.DEFAULT_AGENT:
         return _agents.get(a2a_settings.DEFAULT_AGENT)
     return next(iter(_agents.values())) if len(_agents) == 1 else None
+
+
+def remove(agent: Agent) -> None:
+    """Take an agent out again; for tests."""
+    if _agents.get(agent.slug) is agent:
+        del _agents[agent.slug]

@@ -10,6 +10,7 @@ import atexit
 import os
 import sys
 import threading
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -33,15 +34,9 @@ class Engine:
 
     def __init__(self) -> None:
         from a2a_django import telemetry
-        from a2a_django.agents import registry
-        from a2a_django.conf import a2a_settings
         from a2a_django.engine.announce import announce
         from a2a_django.engine.feed import Feed
-        from a2a_django.engine.journal import Journal
-        from a2a_django.engine.recovery import look
         from a2a_django.engine.runner import Runner
-        from a2a_django.engine.watch import Watch
-        from a2a_django.push.sender import Sender
 
         telemetry.observer()  # packages that are missing are said here, and not in the middle of a run
         self.feed: Feed = Feed()
@@ -55,10 +50,32 @@ class Engine:
                 self.sender.wake()
             return self.feed.deliveries(done)
 
-        self.journal: Journal = Journal(deliver)
-        self.sender: Sender = Sender(self.journal.holder, active=a2a_settings.PUSH_IN_PROCESS)
+        self.journal: Journal = self._make_journal(deliver)
+        self.sender: Sender = self._make_sender()
         self.runner: Runner = Runner(self.journal)
-        self.watch: Watch = Watch(
+        self.watch: Watch = self._make_watch()
+        self.feed.on_reader = self.watch.wake
+        self.runner.on_run = self.watch.wake
+        self._begin()
+
+    # What ``immediate`` has other ones of.
+
+    def _make_journal(self, deliver: Callable[[list[Committed]], Deliveries]) -> Journal:
+        from a2a_django.engine.journal import Journal
+
+        return Journal(deliver)
+
+    def _make_sender(self) -> Sender:
+        from a2a_django.conf import a2a_settings
+        from a2a_django.push.sender import Sender
+
+        return Sender(self.journal.holder, active=a2a_settings.PUSH_IN_PROCESS)
+
+    def _make_watch(self) -> Watch:
+        from a2a_django.engine.recovery import look
+        from a2a_django.engine.watch import Watch
+
+        return Watch(
             self.feed,
             self.journal.holder,
             runs=self.runner.attempts,
@@ -66,8 +83,10 @@ class Engine:
             recover=partial(look, self.runner),
             waiting=self.runner.queue.look,
         )
-        self.feed.on_reader = self.watch.wake
-        self.runner.on_run = self.watch.wake
+
+    def _begin(self) -> None:
+        from a2a_django.agents import registry
+
         # Tasks may have lost their process, and webhooks their sender, while there was nobody to see it.
         self.watch.wake()
         if any(agent.push_notifications for agent in registry.all()):
@@ -98,6 +117,14 @@ def get() -> Engine:
                 _engine = Engine()
                 _in_child()
     return _engine
+
+
+def install(engine: Engine | None) -> Engine | None:
+    """Put an engine in the place of the process's, None for none yet, and return the one that was there; for tests."""
+    global _engine
+    with _lock:
+        before, _engine = _engine, engine
+    return before
 
 
 def shutdown() -> None:

@@ -26,17 +26,28 @@ _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
 _thread: threading.Thread | None = None
 _tasks: set[asyncio.Task[Any]] = set()
+#: Another loop in the place of this one, in tests.
+_lent: asyncio.AbstractEventLoop | None = None
 
 
 def background_loop() -> asyncio.AbstractEventLoop:
     """Return the process's background loop; its thread is started on first use."""
     global _loop, _thread
     with _lock:
+        if _lent is not None:
+            return _lent
         if _loop is None or _loop.is_closed():
             _loop = asyncio.new_event_loop()
             _thread = threading.Thread(target=_run, args=(_loop,), name="a2a-loop", daemon=True)
             _thread.start()
         return _loop
+
+
+def lend(loop: asyncio.AbstractEventLoop | None) -> None:
+    """Have ``spawn`` use another loop until None is given; for tests. ``call`` is refused meanwhile."""
+    global _lent
+    with _lock:
+        _lent = loop
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:
@@ -56,7 +67,14 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
 
 
 async def call(function: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Carry out ``await function(*args, **kwargs)`` on the background loop and return what it returns."""
+    """Carry out ``await function(*args, **kwargs)`` on the background loop and return what it returns.
+
+    Raises ``RuntimeError`` while a loop is lent.
+    """
+    if _lent is not None:
+        raise RuntimeError(
+            "Django's synchronous test client cannot call agents once a2a_django.testing is at work: use its A2AClient"
+        )
 
     async def carry_out() -> T:
         return await function(*args, **kwargs)

@@ -162,8 +162,12 @@ class Pools:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._made: dict[str, ThreadPool] = {}
+        #: What is there in the place of all pools, in tests.
+        self.lent: Executor | None = None
 
-    def get(self, name: str, size: int, *, keep: bool = True) -> ThreadPool:
+    def get(self, name: str, size: int, *, keep: bool = True) -> Executor:
+        if self.lent is not None:
+            return self.lent
         pool = self._made.get(name)
         if pool is None:
             with self._lock:
@@ -214,12 +218,12 @@ async def run_io(fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     return await asyncio.wrap_future(io_threads().submit(fn, *args, **kwargs))
 
 
-def io_threads() -> ThreadPool:
+def io_threads() -> Executor:
     """Return the pool for work that waits for storages of files."""
     return pools.get("files", IO_THREADS)
 
 
-def agent_threads() -> ThreadPool:
+def agent_threads() -> Executor:
     """Return the pool on which agents that are plain functions run."""
     return pools.get("agent", a2a_settings.AGENT_THREADS)
 
@@ -242,7 +246,7 @@ def access_database() -> AbstractAsyncContextManager[None]:
 
 
 @asynccontextmanager
-async def _thread_sensitive_on(pool: ThreadPool) -> AsyncIterator[None]:
+async def _thread_sensitive_on(pool: Executor) -> AsyncIterator[None]:
     context = ThreadSensitiveContext()
     async with context:
         executors = SyncToAsync.context_to_thread_executor

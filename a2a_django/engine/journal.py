@@ -26,6 +26,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -110,6 +111,10 @@ class Journal:
         if job.error is not None:
             raise job.error
         return job.result  # type: ignore[return-value]
+
+    def hurry(self) -> bool:
+        """Carry out what waits, where that needs the calling thread; returns whether it does."""
+        return False
 
     def write_all(self, jobs: Sequence[Job[Any]], seconds: float) -> bool:
         """Hand in jobs from a plain thread and wait for all, ``seconds`` at most; returns whether all are carried out.
@@ -282,7 +287,7 @@ class Journal:
         batch = Batch(using, hash(self.holder) % WRITER_SHARDS)
         saved = False
         try:
-            with transaction.atomic(using=using, durable=True):
+            with self._atomic(using):
                 self._load(batch, jobs)
                 for job in jobs:
                     job.result = job.error = None
@@ -304,8 +309,10 @@ class Journal:
             raise
         return batch.committed(), later
 
-    @staticmethod
-    def _load(batch: Batch, jobs: Iterable[Job[Any]], *, wait: bool = False) -> None:
+    def _atomic(self, using: str) -> AbstractContextManager[Any]:
+        return transaction.atomic(using=using, durable=True)
+
+    def _load(self, batch: Batch, jobs: Iterable[Job[Any]], *, wait: bool = False) -> None:
         connection = connections[batch.using]
         if connection.vendor == "sqlite" and getattr(connection, "transaction_mode", None) not in (
             "IMMEDIATE",

@@ -223,6 +223,7 @@ class Run:
         self._voice = Voice()
         if self._span is not None and isinstance(error, Exception):
             self._span.fail(error)
+        self.runner.on_failure(self.task_id, error)
         if too_long:
             self._unsure = None  # the agent's thread goes on, and its transaction with it
         if isinstance(error, InvalidAgentResponse):
@@ -518,7 +519,8 @@ class Run:
             return
         connection = connections[database.alias()]
         if (create := self._take_create()) is None:  # the grace is over, and the journal about to make the task
-            if self._make is None or not connection.in_atomic_block or connection.features.has_select_for_update:
+            hurried = self.runner.journal.hurry()
+            if hurried or self._make is None or not connection.in_atomic_block or _waits_for_rows(connection):
                 self._made.wait()
                 return
             create = self._make.again()  # it waits for the lock that the agent's transaction has on everything
@@ -701,6 +703,12 @@ def _stored_blocking(change: Change) -> Change:
     if not parts.can_join(connection):
         return change
     return database.io_threads().submit(parts.change_stored, change).result()
+
+
+def _waits_for_rows(connection: BaseDatabaseWrapper) -> bool:
+    """Whether the journal waits for a row that a transaction holds, and not for the whole of it."""
+    found: bool = connection.features.has_select_for_update
+    return found
 
 
 async def call_cancel_hook(agent: Agent, handle: Run) -> None:

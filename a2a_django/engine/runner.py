@@ -45,6 +45,8 @@ class Runner:
         self.journal = journal
         #: Called when a run begins, so that somebody looks whether its task is cancelled elsewhere.
         self.on_run: Callable[[], None] = lambda: None
+        #: Called with the id of a task and what its agent has raised.
+        self.on_failure: Callable[[str, BaseException], None] = lambda task_id, error: None
         self._lock = threading.Lock()
         self._runs: dict[str, Run] = {}
         #: Runs that are about to begin.

@@ -59,11 +59,21 @@ class Sender:
     """The process's sender; ``holder`` is its name in leases.
 
     Without ``active`` it sends nothing, because another process does. ``idle_seconds``: how often it looks for work of
-    other processes, at least every ``LEASE_SECONDS``.
+    other processes, at least every ``LEASE_SECONDS``. ``transport`` makes what requests are sent with.
     """
 
-    def __init__(self, holder: str, *, active: bool = True, idle_seconds: float = math.inf) -> None:
+    def __init__(
+        self,
+        holder: str,
+        *,
+        active: bool = True,
+        idle_seconds: float = math.inf,
+        transport: Callable[[], Transport] = Transport,
+    ) -> None:
         self.active = active
+        #: Whether what it has taken is given back at its end, as others may want to go on with it.
+        self.gives_back = True
+        self._make_transport = transport
         self.idle_seconds = idle_seconds
         self._holder = holder
         self._lock = threading.Lock()
@@ -143,7 +153,7 @@ class Sender:
 
     async def _run(self) -> None:
         loop = asyncio.get_running_loop()
-        self._ledger, self._transport = Ledger(self._holder), Transport()
+        self._ledger, self._transport = Ledger(self._holder), self._make_transport()
         self._carriers, self._hosts, self._struggling = {}, Counter(), 0
         self._good_until, self._held, self._unfinished = {}, {}, set()
         renewed = loop.time()
@@ -175,7 +185,8 @@ class Sender:
             try:
                 await self._transport.close()
             finally:
-                await self._ledger.give_back()
+                if self.gives_back:
+                    await self._ledger.give_back()
 
     async def _take(self) -> float:
         """Take what is due and start its carriers; returns how many seconds there is nothing to do but wait."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import grpc
 from django.urls import NoReverseMatch
@@ -151,10 +151,13 @@ class Servicer(grpc.GenericRpcHandler):
             error = calls.with_challenge(failure, exchange) if exchange is not None else failure
         await _refuse(as_a2a(error), method.path, context, method.status)
 
+    def _request(self, *arguments: Any) -> GrpcRequest:
+        return GrpcRequest(*arguments)
+
     async def _authenticate(self, path: str, context: Context) -> Exchange:
         headers = headers_of(context.invocation_metadata() or ())
         certificate = context.auth_context() if self._encrypted else None
-        request = GrpcRequest(path, headers, context.peer(), self._origin, certificate)
+        request = self._request(path, headers, context.peer(), self._origin, certificate)
         identity = await authenticate(request)
         return Exchange(method="POST", path=(), query="", headers=headers, body=b"", identity=identity, base=self._base)
 

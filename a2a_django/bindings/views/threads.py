@@ -8,6 +8,7 @@ thousand threads, and a hundred that had touched the database would be all conne
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 from asgiref.sync import SyncToAsync
 from django.db import connections
@@ -27,7 +28,7 @@ async def release_request_thread() -> None:
     if request_context is None or executors is None:
         return
     executor = executors.get(request_context)
-    if executor is None:
+    if not isinstance(executor, ThreadPoolExecutor):  # none yet, or one that is not asgiref's
         return
     await asyncio.get_running_loop().run_in_executor(executor, _close_connections)
     if executors.pop(request_context, None) is not None:
