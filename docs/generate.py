@@ -1,4 +1,5 @@
-"""Write the pages of ``docs/reference/`` that can be made of the code: checks, commands, errors.
+"""Write the pages of ``docs/reference/`` that can be made of the code: checks, commands, errors, and compliance of the
+tests.
 
 ``python docs/generate.py`` writes them, ``--check`` says whether they are up to date (exit code 1 when not).
 """
@@ -15,6 +16,7 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeGuard
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "reference"
@@ -33,7 +35,8 @@ def main() -> int:
 
     django.setup()
     stale = []
-    for name, make in {"checks.md": checks, "commands.md": commands, "errors.md": errors}.items():
+    pages = {"checks.md": checks, "commands.md": commands, "errors.md": errors, "compliance.md": compliance}
+    for name, make in pages.items():
         path, text = FOLDER / name, NOTE + make()
         if not path.exists() or path.read_text() != text:
             stale.append(name)
@@ -174,6 +177,75 @@ def errors() -> str:
                 f" `{kind.reason}` | {_cell(kind.default)} |"
             )
     return "\n".join(lines) + "\n"
+
+
+# ---------------------------------------------------------------------------------------------------- compliance
+
+
+def compliance() -> str:
+    """Return the matrix: for each section of the specification the tests that prove it, by their ``spec`` marks."""
+    from docs.sections import NOT_SUPPORTED, SECTIONS
+
+    proofs: dict[str, dict[str, int]] = {}
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        for section, count in _marked(ast.parse(path.read_text())).items():
+            proofs.setdefault(section, {})[str(path.relative_to(ROOT / "tests"))] = count
+    known = [number for number, _ in SECTIONS]
+    if strange := sorted(set(proofs) - set(known)):
+        raise SystemExit(f"tests are marked with sections that docs/sections.py does not have: {strange}")
+    if bare := [number for number in known if number not in proofs]:
+        raise SystemExit(f"sections without a test: {bare}")
+    lines = [
+        "# Compliance",
+        "",
+        "The sections of specification 1.0.1 that ask something of a server, and our tests that prove them: those that",
+        'bear `@pytest.mark.spec("...")`. Parametrized tests, over bindings and databases, count once.',
+        "The black-box suite (`make acceptance`) and the official clients (`make interop`) run besides.",
+        "",
+        "| section | what | tests | where |",
+        "| --- | --- | --: | --- |",
+    ]
+    for number, title in SECTIONS:
+        files = proofs[number]
+        where = ", ".join(f"`{name}`" for name in files)
+        lines.append(f"| {number} | {title} | {sum(files.values())} | {where} |")
+    lines += ["", "## Not supported", "", "| section | what |", "| --- | --- |"]
+    lines += [f"| {number} | {words} |" for number, words in NOT_SUPPORTED]
+    return "\n".join(lines) + "\n"
+
+
+def _marked(tree: ast.Module) -> dict[str, int]:
+    """Count a module's tests by the sections that they, their class or the module are marked with."""
+    counts: dict[str, int] = {}
+
+    def visit(body: list[ast.stmt], around: set[str]) -> None:
+        around = around.union(*(_sections(node.value) for node in body if _is_pytestmark(node)))
+        for node in body:
+            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                own = around.union(*map(_sections, node.decorator_list))
+                if isinstance(node, ast.ClassDef):
+                    visit(node.body, own)
+                elif node.name.startswith("test_"):
+                    for section in own:
+                        counts[section] = counts.get(section, 0) + 1
+
+    visit(tree.body, set())
+    return counts
+
+
+def _is_pytestmark(node: ast.stmt) -> TypeGuard[ast.Assign]:
+    return isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "pytestmark" for t in node.targets)
+
+
+def _sections(marks: ast.expr) -> set[str]:
+    """Return the sections in ``pytest.mark.spec(...)``, also in a list of marks."""
+    return {
+        argument.value
+        for call in ast.walk(marks)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "spec"
+        for argument in call.args
+        if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+    }
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from tests.bindings.conftest import carrier, echo, envelope, register, rest, rpc
 KEYS = "a2a_django.access.APIKeyAuthentication"
 BASIC = "rest_framework.authentication.BasicAuthentication"
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spec("13.4")]
 
 
 @pytest.fixture(autouse=True)

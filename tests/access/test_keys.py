@@ -18,7 +18,7 @@ from rest_framework.request import Request
 from a2a_django.access import APIKeyAuthentication, create_api_key, keys
 from a2a_django.models import APIKey
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.spec("7.4")]
 
 
 @pytest.fixture

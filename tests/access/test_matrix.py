@@ -31,7 +31,7 @@ from tests.bindings.doors import Door, door, serve
 
 __all__ = ["door", "register", "serve"]
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spec("13.1", "7.4", "5.1")]
 
 HOOK = "http://127.0.0.1:9/hook"
 

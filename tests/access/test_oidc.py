@@ -25,7 +25,7 @@ from a2a_django.access.oidc import IssuerUnavailable, OIDCOptions, OIDCToken
 from a2a_django.protocol.errors import UnauthenticatedError, UnavailableError
 from tests.access.issuer import Issuer, issuer, new_key
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.spec("7.4")]
 
 KEYS = "a2a_django.access.APIKeyAuthentication"
 OIDC = "a2a_django.access.OIDCAuthentication"

@@ -87,6 +87,7 @@ async def test_a_known_key_needs_no_thread(settings: Settings, monkeypatch: pyte
     assert await authenticate(asked) == expected
 
 
+@pytest.mark.spec("7.4")
 @pytest.mark.django_db
 async def test_nobody_is_asked_for_a_key(settings: Settings) -> None:
     use(settings, [KEYS], [DEMAND])
@@ -213,12 +214,14 @@ def resolver(user: Any, auth: Any) -> str:
     return f"{user.username}/{auth}"
 
 
+@pytest.mark.spec("13.1")
 async def test_the_site_may_decide_who_owns_what(settings: Settings) -> None:
     use(settings, [HERE + "Known"], [ALLOW], OWNER_RESOLVER=HERE + "resolver")
     assert (await authenticate(request(**{"X-Name": "alice"}))).owner == "alice/auth of alice"
     assert (await authenticate(request())).owner == "/None"
 
 
+@pytest.mark.spec("13.1")
 def test_owners() -> None:
     assert owner_of(None) == owner_of(AnonymousUser()) == ""
     assert owner_of(User(pk=42)) == "42"
@@ -239,6 +242,7 @@ async def test_permissions_of_a_single_agent(settings: Settings) -> None:
         assert caught.value.challenge == "Bearer"
 
 
+@pytest.mark.spec("7.4")
 def test_the_challenge_names_all_that_the_site_takes(settings: Settings) -> None:
     identity = Identity(AnonymousUser(), "")
     basic = "rest_framework.authentication.BasicAuthentication"

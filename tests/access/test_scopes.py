@@ -22,6 +22,8 @@ from a2a_django.models import APIKey
 from tests.bindings.conftest import Echo, message, register
 from tests.bindings.doors import Door, door, serve
 
+pytestmark = pytest.mark.spec("7.5")
+
 __all__ = ["door", "register", "serve"]
 
 

@@ -35,7 +35,7 @@ from tests.bindings.doors import Door, Outcome, door, serve
 
 __all__ = ["door", "echo", "register", "serve"]
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spec("13.1")]
 
 
 class Buyers(BasePermission):

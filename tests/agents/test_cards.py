@@ -15,6 +15,8 @@ from a2a_django.agents import registry
 from a2a_django.agents.cards import CardBase, build_card, configured_base, current_base, using_base
 from a2a_django.protocol import codec
 
+pytestmark = pytest.mark.spec("4.4")
+
 BASE = CardBase("https://shop.example", "/a2a")
 
 

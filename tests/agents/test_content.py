@@ -10,6 +10,8 @@ from a2a_django import InvalidAgentResponse, Part
 from a2a_django.agents.content import part, parts
 from a2a_django.protocol.v1 import a2a_pb2
 
+pytestmark = pytest.mark.spec("4.1")
+
 
 @pytest.mark.parametrize(
     ("value", "wire"),

@@ -39,7 +39,7 @@ from tests.engine.kit import (
     up_to,
 )
 
-pytestmark = pytest.mark.usefixtures("sound_rows")
+pytestmark = [pytest.mark.usefixtures("sound_rows"), pytest.mark.spec("3.4.3")]
 
 
 def noting(notes: dict[str, Any], *names: str) -> Any:
@@ -133,6 +133,7 @@ async def test_a_message_that_waited_is_run_for_its_own_sender() -> None:
     assert users == ["alice", "bob"]
 
 
+@pytest.mark.spec("3.4.2")
 async def test_history_conversation_and_references(doing: Doing) -> None:
     notes: list[dict[str, Any]] = []
 
@@ -285,6 +286,7 @@ async def test_a_status_message_moves_into_the_history_once(doing: Doing) -> Non
     assert status_text(task) == "end"
 
 
+@pytest.mark.spec("3.2.5")
 async def test_metadata_of_statuses_are_merged(doing: Doing) -> None:
     agent = doing(
         lambda ctx: ctx.working(metadata={"a": 1, "b": {"deep": 1}}),
@@ -298,6 +300,7 @@ async def test_metadata_of_statuses_are_merged(doing: Doing) -> None:
     assert task["metadata"] == {"a": 1, "b": {"other": 2}, "c": None}
 
 
+@pytest.mark.spec("3.2.5")
 @pytest.mark.parametrize("metadata", [{"x": object()}, {"x": float("inf")}, {1: 2}, {"x": "\ud800"}])
 async def test_metadata_that_is_no_json_is_refused_where_it_is_given(doing: Doing, metadata: Any) -> None:
     for step in (

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from a2a_django import Part
 from tests.engine.kit import folded, get, made_of, outputs, rest, send, state_of, states_in, status_text, stream
 
-pytestmark = pytest.mark.usefixtures("sound_rows")
+pytestmark = [pytest.mark.usefixtures("sound_rows"), pytest.mark.spec("3.7")]
 
 
 async def coroutine(ctx: Any) -> str:

@@ -31,7 +31,7 @@ from tests.engine.kit import (
     until,
 )
 
-pytestmark = pytest.mark.usefixtures("sound_rows")
+pytestmark = [pytest.mark.usefixtures("sound_rows"), pytest.mark.spec("3.1.1", "3.7")]
 
 SECRET = "secret at /srv/agent.py"
 

@@ -27,7 +27,7 @@ from tests.engine.kit import (
     until,
 )
 
-pytestmark = pytest.mark.usefixtures("sound_rows")
+pytestmark = [pytest.mark.usefixtures("sound_rows"), pytest.mark.spec("3.7", "4.2")]
 
 POOLS = pytest.mark.parametrize("pb", [a2a_pb2, sdk], ids=["ours", "sdk"])
 

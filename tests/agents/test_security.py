@@ -18,6 +18,8 @@ from a2a_django.agents import registry
 from a2a_django.agents.cards import CardBase, build_card
 from a2a_django.protocol import codec
 
+pytestmark = pytest.mark.spec("4.4", "7.3")
+
 HERE = __name__ + "."
 BASE = CardBase("https://shop.example/site", "/a2a")
 DRF = "rest_framework.authentication."

@@ -49,6 +49,7 @@ def refused(response: Any, status: int, reason: str) -> dict[str, Any]:
     return body
 
 
+@pytest.mark.spec("7.4")
 @pytest.mark.parametrize(
     ("raw", "id"),
     [
@@ -68,11 +69,13 @@ async def test_nobody_gets_no_further_than_401(client: AsyncClient, raw: bytes, 
         assert (body["id"], body["error"]["code"]) == (id, -31401)
 
 
+@pytest.mark.spec("7.4")
 async def test_a_body_that_nobody_may_send_is_not_read(client: AsyncClient, settings: Settings) -> None:
     settings.A2A = {"MAX_BODY_BYTES": 100}
     assert refused(await rpc(client, envelope("x" * 200)), 401, "UNAUTHENTICATED")["id"] == "t1"
 
 
+@pytest.mark.spec("7.4")
 @pytest.mark.parametrize(
     ("verb", "path", "raw"),
     [
@@ -97,6 +100,7 @@ async def test_the_card_and_the_verbs_are_public(client: AsyncClient) -> None:
     assert (await client.get("/a2a/")).status_code == 405
 
 
+@pytest.mark.spec("13.1")
 async def test_other_peoples_tasks_do_not_exist(client: AsyncClient) -> None:
     alice, bob = await key_of("alice"), await key_of("bob")
     sent = await rpc(client, envelope("SendMessage", {"message": message("ask")}), **alice)
@@ -114,6 +118,7 @@ async def test_other_peoples_tasks_do_not_exist(client: AsyncClient) -> None:
     assert json.loads((await rest(client, "GET", f"/tasks/{task_id}", **alice)).content)["id"] == task_id
 
 
+@pytest.mark.spec("3.1.11", "13.3")
 async def test_the_extended_card_is_for_known_users(
     client: AsyncClient, echo: Agent, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,6 +146,7 @@ class OnlyAlice(BasePermission):
         return bool(request.user.username == "alice")
 
 
+@pytest.mark.spec("7.5")
 async def test_permissions_of_an_agent(client: AsyncClient, echo: Agent) -> None:
     alice, bob = await key_of("alice"), await key_of("bob")
     echo.permissions = [OnlyAlice]
@@ -150,6 +156,7 @@ async def test_permissions_of_an_agent(client: AsyncClient, echo: Agent) -> None
     assert (body["id"], body["error"]["code"]) == ("t1", -31403)
 
 
+@pytest.mark.spec("13.4")
 async def test_throttles_answer_429(client: AsyncClient, settings: Settings) -> None:
     cache.clear()
     settings.A2A = {

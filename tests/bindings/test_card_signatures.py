@@ -27,6 +27,8 @@ from tests.bindings.carriers import Carrier
 from tests.bindings.conftest import Echo, envelope, rpc
 from tests.keys import jwk, pem
 
+pytestmark = pytest.mark.spec("8.4")
+
 CARD = "/.well-known/agent-card.json"
 
 

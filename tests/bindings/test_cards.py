@@ -33,6 +33,7 @@ def urls(response: Any) -> list[tuple[str, str, str]]:
     ]
 
 
+@pytest.mark.spec("8.2", "14.3", "8.6")
 @pytest.mark.usefixtures("echo")
 async def test_the_card_and_its_headers(client: AsyncClient) -> None:
     response = await client.get(CARD, headers={"Accept": "text/html"})
@@ -50,6 +51,7 @@ async def test_the_card_and_its_headers(client: AsyncClient) -> None:
     ]
 
 
+@pytest.mark.spec("8.6")
 @pytest.mark.usefixtures("echo")
 async def test_what_the_caller_has_already_is_not_sent_again(client: AsyncClient) -> None:
     first = await client.get(CARD)
@@ -103,6 +105,7 @@ async def test_without_a_default_agent_there_is_no_card(
         assert urls(await client.get(path))[0] == ("JSONRPC", "http://testserver/a2a/", "")
 
 
+@pytest.mark.spec("8.3")
 @pytest.mark.usefixtures("echo")
 async def test_addresses_follow_the_site(client: AsyncClient, settings: Settings) -> None:
     settings.ROOT_URLCONF = "tests.bindings.urls_prefix"
@@ -127,6 +130,7 @@ async def test_addresses_follow_the_site(client: AsyncClient, settings: Settings
     ]
 
 
+@pytest.mark.spec("3.3.4", "4.4")
 @pytest.mark.usefixtures("echo")
 def test_under_wsgi_the_card_says_that_there_are_no_streams() -> None:
     response = Client().get(CARD)
@@ -147,6 +151,7 @@ def tenants(tenant: str) -> str | None:
     return {"acme": "echo", "lost": "nobody"}.get(tenant)
 
 
+@pytest.mark.spec("8.3")
 @pytest.mark.django_db  # a resolver may look into the database
 @pytest.mark.usefixtures("echo")
 async def test_with_a_resolver_the_card_names_the_tenant_that_was_asked_for(

@@ -18,6 +18,8 @@ from a2a_django.protocol.errors import (
     UnavailableError,
 )
 
+pytestmark = pytest.mark.spec("5.4")
+
 INFO = {
     "@type": "type.googleapis.com/google.rpc.ErrorInfo",
     "reason": "TASK_NOT_FOUND",
@@ -25,6 +27,7 @@ INFO = {
 }
 
 
+@pytest.mark.spec("9")
 def test_the_jsonrpc_form() -> None:
     text = errors.rpc_text(TaskNotFoundError(), '"t\\u00e4"')
     assert json.loads(text) == {
@@ -35,6 +38,7 @@ def test_the_jsonrpc_form() -> None:
     assert text.isascii()
 
 
+@pytest.mark.spec("11")
 def test_the_http_json_form() -> None:
     assert json.loads(errors.status_text(TaskNotFoundError())) == {
         "error": {"code": 404, "status": "NOT_FOUND", "message": "Task not found", "details": [INFO]}
@@ -51,6 +55,7 @@ def test_wrong_fields_follow_the_error_info() -> None:
     }
 
 
+@pytest.mark.spec("9")
 @pytest.mark.parametrize(
     ("error", "status"),
     [

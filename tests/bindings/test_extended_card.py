@@ -15,7 +15,7 @@ from a2a_django.access import create_api_key
 from tests.bindings.conftest import Echo
 from tests.bindings.doors import Door, door, serve
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spec("3.1.11")]
 
 __all__ = ["door", "serve"]
 
@@ -49,6 +49,7 @@ async def keys(serve: Any) -> dict[str, dict[str, str]]:
     return found
 
 
+@pytest.mark.spec("13.3")
 async def test_who_gets_which_card(
     door: Door, keys: dict[str, dict[str, str]], register: Callable[[Agent], Agent], settings: Settings
 ) -> None:
@@ -66,6 +67,7 @@ async def test_who_gets_which_card(
         assert card["capabilities"]["extendedAgentCard"] is True
 
 
+@pytest.mark.spec("3.3.4")
 async def test_what_is_not_declared_is_not_supported(
     door: Door, keys: dict[str, dict[str, str]], register: Callable[[Agent], Agent], settings: Settings
 ) -> None:

@@ -16,7 +16,7 @@ from tests.bindings.conftest import Echo, message
 from tests.bindings.doors import Door, Outcome, door, serve
 from tests.bindings.test_tenants import request_of
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spec("4.6")]
 
 __all__ = ["door", "serve"]
 
@@ -100,6 +100,7 @@ async def test_every_message_of_a_task_has_its_own(door: Door, extended: Extende
     assert extended.extensions[0].params == {"level": 3}
 
 
+@pytest.mark.spec("3.3.4")
 @pytest.mark.parametrize("everywhere", [False, True])
 @pytest.mark.parametrize("operation", OPERATIONS)
 async def test_what_is_required_has_to_be_asked_for(

@@ -7,6 +7,8 @@ import pytest
 from a2a_django.bindings import http
 from a2a_django.protocol.errors import ContentTypeNotSupportedError, InvalidParamsError
 
+pytestmark = pytest.mark.spec("11")
+
 BOTH = "application/a2a+json, application/json"
 
 
@@ -36,6 +38,7 @@ def test_a_query_that_is_none_is_refused(query: str) -> None:
         http.query_pairs(query)
 
 
+@pytest.mark.spec("14.1")
 @pytest.mark.parametrize(
     "header",
     ["application/json", "application/a2a+json", "Application/JSON; charset=utf-8", "application/vnd.shop+json ; v=1"],
@@ -44,6 +47,7 @@ def test_every_json_type_is_a_json_type(header: str) -> None:
     http.check_content_type(header, b"{}")
 
 
+@pytest.mark.spec("14.1")
 @pytest.mark.parametrize("header", ["", "text/plain", "application/x-www-form-urlencoded", "text/x+json", "json"])
 def test_a_body_of_another_type_is_refused(header: str) -> None:
     with pytest.raises(ContentTypeNotSupportedError):
@@ -51,6 +55,7 @@ def test_a_body_of_another_type_is_refused(header: str) -> None:
     http.check_content_type(header, b"")  # an empty body has no type
 
 
+@pytest.mark.spec("14.1")
 @pytest.mark.parametrize(
     ("accept", "content_type", "answer"),
     [
@@ -69,6 +74,7 @@ def test_the_type_of_an_answer_follows_accept_then_the_request_then_the_setting(
     assert http.answer_type(accept, content_type, "application/a2a+json") == answer
 
 
+@pytest.mark.spec("14.1")
 @pytest.mark.parametrize(
     ("accept", "answer"),
     [

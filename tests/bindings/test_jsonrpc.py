@@ -14,7 +14,7 @@ from a2a_django.bindings import jsonrpc, sse
 from tests.bindings.carriers import Carrier
 from tests.bindings.conftest import envelope, events, message, rpc
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("echo")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("echo"), pytest.mark.spec("9")]
 
 
 @pytest.fixture
@@ -136,6 +136,7 @@ async def test_options_tells_the_verbs(client: AsyncClient) -> None:
     assert (response.status_code, response.headers["Allow"]) == (200, "POST, OPTIONS")
 
 
+@pytest.mark.spec("14.1")
 @pytest.mark.parametrize("content_type", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"])
 async def test_a_body_of_another_type_is_not_supported(client: AsyncClient, content_type: str) -> None:
     response = await client.post("/a2a/", data=envelope("ListTasks").encode(), content_type=content_type)

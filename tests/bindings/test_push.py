@@ -51,6 +51,7 @@ def is_fine(door: Door, status: Any) -> bool:
 # -- the operations
 
 
+@pytest.mark.spec("3.1.7", "3.1.8", "3.1.9", "3.1.10")
 async def test_the_life_of_a_config(door: Door, agent: Agent) -> None:
     task_id = await parked(door)
     config = {
@@ -94,6 +95,7 @@ async def test_a_tenant_is_echoed(door: Door, agent: Agent) -> None:
     assert (other.reason, other.fields) == ("INVALID_PARAMS", ["tenant"])
 
 
+@pytest.mark.spec("13.2")
 @pytest.mark.parametrize(
     ("operation", "request_", "reason", "fields"),
     [
@@ -127,6 +129,7 @@ async def test_refusals(
     assert not (await door.call(LIST, {"taskId": task_id})).value.get("configs")
 
 
+@pytest.mark.spec("13.2")
 @pytest.mark.parametrize("operation", ["SendMessage", "SendStreamingMessage"])
 async def test_a_message_with_a_webhook_that_is_refused_makes_no_task(door: Door, agent: Agent, operation: str) -> None:
     where = "configuration.task_push_notification_config"
@@ -142,6 +145,7 @@ async def test_a_message_with_a_webhook_that_is_refused_makes_no_task(door: Door
     assert not (await door.call("ListTasks")).value.get("totalSize")
 
 
+@pytest.mark.spec("3.3.4")
 @pytest.mark.parametrize("operation", [CREATE, GET, LIST, DELETE, "SendMessage", "SendStreamingMessage"])
 async def test_an_agent_without_webhooks(door: Door, echo: Agent, operation: str) -> None:
     requests: dict[str, dict[str, Any]] = {
@@ -158,6 +162,7 @@ async def test_an_agent_without_webhooks(door: Door, echo: Agent, operation: str
 # -- what arrives
 
 
+@pytest.mark.spec("4.3.3")
 async def test_the_end_has_arrived_when_a_blocking_send_answers(
     door: Door, agent: Agent, receiver: Receiver, quick: Callable[..., None]
 ) -> None:

@@ -19,7 +19,7 @@ from a2a_django.models import Task
 from tests.bindings.conftest import Echo, message
 from tests.bindings.doors import Door, door, serve
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spec("13.4")]
 
 __all__ = ["door", "serve"]
 

@@ -18,7 +18,7 @@ from tests.bindings.asgi import AsgiCall
 from tests.bindings.carriers import Carrier
 from tests.bindings.conftest import Echo, events, message, rest
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("echo")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("echo"), pytest.mark.spec("11")]
 
 
 @pytest.fixture
@@ -52,6 +52,7 @@ async def start(client: AsyncClient, text: str = "ask", **kw: Any) -> str:
 # -- paths
 
 
+@pytest.mark.spec("5.3")
 @pytest.mark.parametrize(
     ("path", "verbs", "fields"),
     [

@@ -15,7 +15,7 @@ from a2a_django.agents import TaskContext
 from tests.bindings.carriers import Carrier
 from tests.bindings.conftest import envelope, message, numbered, rest, rpc
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spec("3.5.2")]
 
 BINDINGS = ("rpc", "rest")
 
@@ -141,6 +141,7 @@ async def test_an_id_that_is_none_of_the_task_is_ignored(
     assert [number for number, _ in others] == list(range(first + 1, first + 1 + len(others)))
 
 
+@pytest.mark.spec("3.1.6")
 @pytest.mark.parametrize("binding", BINDINGS)
 async def test_a_task_that_has_ended_is_refused(client: AsyncClient, steps: Steps, binding: str) -> None:
     for _ in range(6):

@@ -15,6 +15,8 @@ from a2a_django.bindings import sse
 from a2a_django.bindings.errors import status_text
 from a2a_django.protocol.errors import InvalidAgentResponseError, UnavailableError
 
+pytestmark = pytest.mark.spec("11")
+
 
 class Producer:
     """Gives the lists put into it; an exception is raised, None is the end."""

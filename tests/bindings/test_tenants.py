@@ -21,7 +21,7 @@ from a2a_django.operations import OPERATIONS
 from tests.bindings.conftest import Echo, message
 from tests.bindings.doors import PATHS, Door, Outcome, door, serve
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spec("8.3")]
 
 __all__ = ["door", "serve"]
 

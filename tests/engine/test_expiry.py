@@ -17,7 +17,7 @@ from a2a_django.models import Task
 from tests.engine.kit import get, made_of, outputs, quiet, row, send, short, state_of, status_text, until
 from tests.engine.writing import journal
 
-pytestmark = pytest.mark.usefixtures("sound_rows")
+pytestmark = [pytest.mark.usefixtures("sound_rows"), pytest.mark.spec("3.4.3")]
 
 HOUR = 3600
 

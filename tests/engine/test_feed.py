@@ -19,7 +19,7 @@ from a2a_django.protocol.errors import TaskNotFoundError
 from tests.engine.kit import WAIT, when
 from tests.engine.writing import chunk, create, follow_up, journal, says, status
 
-pytestmark = pytest.mark.usefixtures("sound_rows")
+pytestmark = [pytest.mark.usefixtures("sound_rows"), pytest.mark.spec("3.5.2")]
 
 
 @pytest.fixture
@@ -59,6 +59,7 @@ async def read_up(reader: Reader, seq: int | None = None) -> list[int]:
     return numbers
 
 
+@pytest.mark.spec("3.1.6")
 async def test_every_moment_of_a_run_is_a_moment_to_subscribe(task: Task) -> None:
     readers = [await opened(task)]
     for i in range(10):

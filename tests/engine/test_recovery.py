@@ -139,6 +139,7 @@ async def test_a_parked_task_is_released_and_its_waiting_message_is_run(register
     assert task["artifacts"][0]["parts"] == [{"text": "blue"}]
 
 
+@pytest.mark.spec("7.6")
 async def test_a_run_that_waited_for_a_sign_in_was_at_work(registered: Any) -> None:
     runs = []
 

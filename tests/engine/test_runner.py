@@ -138,6 +138,7 @@ async def after(turns: int, call: Callable[[], Any]) -> Any:
     return await found if asyncio.iscoroutine(found) else found
 
 
+@pytest.mark.spec("3.1.5")
 @pytest.mark.parametrize(("body", "ends"), [(completes, "COMPLETED"), (fails, "FAILED"), (asks, "INPUT_REQUIRED")])
 async def test_cancel_against_the_end_of_a_run(body: Callable[..., Any], ends: str) -> None:
     outcomes = set()
@@ -193,6 +194,7 @@ async def test_what_reaches_the_journal_first_decides(steps: Steps, first: str) 
     assert short((await stored(task_id)).state) == end
 
 
+@pytest.mark.spec("3.1.5")
 async def test_cancel_stops_the_run_and_then_calls_the_hook_once(steps: Steps) -> None:
     agent = steps.agent()
     task = await send(agent, immediately=True)
@@ -205,6 +207,7 @@ async def test_cancel_stops_the_run_and_then_calls_the_hook_once(steps: Steps) -
     assert steps.cancels == [task["id"]]
 
 
+@pytest.mark.spec("3.1.5")
 async def test_a_deaf_run_can_say_nothing_after_the_cancel() -> None:
     tried: list[str] = []
     over = asyncio.Event()
@@ -255,6 +258,7 @@ async def test_what_a_run_leaves_behind_can_say_nothing_after_its_end() -> None:
         assert outputs(await get(agent, task["id"])) == []
 
 
+@pytest.mark.spec("3.1.5")
 async def test_a_task_that_is_cancelled_before_its_run_has_begun_is_not_run(
     steps: Steps, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -287,6 +291,7 @@ async def test_a_task_that_is_cancelled_before_its_run_has_begun_is_not_run(
     assert steps.cancels == [task["id"]]
 
 
+@pytest.mark.spec("3.1.5")
 async def test_a_task_that_is_cancelled_between_two_runs_is_not_run_again(
     steps: Steps, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -391,6 +396,7 @@ async def test_a_client_that_leaves_while_its_follow_up_is_accepted_has_it_run(s
     assert outputs(await get(agent, task["id"])) == ["more"]
 
 
+@pytest.mark.spec("3.1.5")
 async def test_a_client_that_leaves_while_its_cancel_is_written_has_the_run_stopped(steps: Steps) -> None:
     agent = steps.agent()
     task = await send(agent, immediately=True)
@@ -406,6 +412,7 @@ async def test_a_client_that_leaves_while_its_cancel_is_written_has_the_run_stop
 # -- several senders
 
 
+@pytest.mark.spec("3.3.3")
 async def test_runs_of_one_task_never_overlap_and_every_message_is_there_once() -> None:
     steps = Steps()
 
@@ -433,6 +440,7 @@ async def test_runs_of_one_task_never_overlap_and_every_message_is_there_once() 
     assert steps.calls <= len(mine) + 1
 
 
+@pytest.mark.spec("3.3.3")
 async def test_a_message_that_waits_is_answered_for_by_its_own_run(steps: Steps) -> None:
     """The follow-up is accepted between INPUT_REQUIRED and the return of the run."""
 
@@ -460,6 +468,7 @@ async def test_a_message_that_waits_is_answered_for_by_its_own_run(steps: Steps)
     assert steps.overlaps == 0
 
 
+@pytest.mark.spec("3.3.3")
 @pytest.mark.parametrize("kind", ["blocking", "stream"])
 @pytest.mark.parametrize("runs", [2, 3])
 async def test_a_message_that_had_its_turn_before_its_sender_began_to_read(
@@ -505,6 +514,7 @@ async def test_a_message_that_had_its_turn_before_its_sender_began_to_read(
         assert status_text(first["task"]) == f"question {runs}"
 
 
+@pytest.mark.spec("3.3.3")
 async def test_a_message_whose_task_ends_before_its_turn_is_not_run(steps: Steps) -> None:
     agent = steps.agent()
     task = await send(agent, immediately=True)
@@ -522,6 +532,7 @@ async def test_a_message_whose_task_ends_before_its_turn_is_not_run(steps: Steps
     assert steps.calls == 1
 
 
+@pytest.mark.spec("3.3.3")
 async def test_a_message_id_that_is_used_again_is_worked_on_and_shown_once() -> None:
     heard: list[str] = []
 
@@ -540,6 +551,7 @@ async def test_a_message_id_that_is_used_again_is_worked_on_and_shown_once() -> 
     assert said(await get(agent, task["id"], historyLength=1)) == ["?"]
 
 
+@pytest.mark.spec("3.3.3")
 async def test_a_message_is_not_lost_when_the_watch_sees_its_run_first(
     steps: Steps, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ from a2a_django.models import Task
 from tests.engine.kit import outputs, said
 from tests.engine.writing import chunk, create, follow_up, journal, says, status
 
-pytestmark = pytest.mark.usefixtures("sound_rows")
+pytestmark = [pytest.mark.usefixtures("sound_rows"), pytest.mark.spec("3.1.3")]
 
 
 @pytest.fixture

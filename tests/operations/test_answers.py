@@ -29,7 +29,7 @@ from tests.engine.kit import (
     up_to,
 )
 
-pytestmark = pytest.mark.usefixtures("sound_rows")
+pytestmark = [pytest.mark.usefixtures("sound_rows"), pytest.mark.spec("3.1.1")]
 
 IDS = ("out", "other", "third")
 
@@ -144,6 +144,7 @@ async def test_what_a_reader_makes_of_a_stream_is_the_task_as_its_rows_have_it(s
 # -- when
 
 
+@pytest.mark.spec("3.2.2")
 async def test_an_answer_comes_when_the_task_has_ended_or_asks_back() -> None:
     go = asyncio.Event()
 
@@ -169,6 +170,7 @@ async def test_an_answer_comes_when_the_task_has_ended_or_asks_back() -> None:
         assert state_of(await sending) == state
 
 
+@pytest.mark.spec("3.2.2")
 async def test_after_the_longest_wait_the_task_as_it_is_is_the_answer(settings: Settings) -> None:
     settings.A2A = {**settings.A2A, "BLOCKING_SECONDS": 0.05}
     go = asyncio.Event()
@@ -187,6 +189,7 @@ async def test_after_the_longest_wait_the_task_as_it_is_is_the_answer(settings: 
     assert outputs(await get(agent, answer["id"])) == ["done"]
 
 
+@pytest.mark.spec("3.2.2")
 async def test_return_immediately_answers_as_soon_as_there_is_a_task() -> None:
     go = asyncio.Event()
 
@@ -219,6 +222,7 @@ async def asks_twice(ctx: TaskContext) -> None:
 HISTORY = ["one", "thinking", "question 1", "two", "thinking"]
 
 
+@pytest.mark.spec("3.2.4")
 @pytest.mark.parametrize(("length", "expected"), [(None, 5), (0, 0), (1, 1), (2, 2), (5, 5), (100, 5)])
 async def test_history_length_is_the_number_of_the_newest_messages(length: int | None, expected: int) -> None:
     agent = made_of(asks_twice)
@@ -236,6 +240,7 @@ async def test_history_length_is_the_number_of_the_newest_messages(length: int |
     assert ("history" in entry) == bool(expected)
 
 
+@pytest.mark.spec("3.2.4")
 @pytest.mark.parametrize(("length", "expected"), [(None, ["one"]), (0, []), (1, ["one"]), (2, ["one"])])
 async def test_history_length_counts_for_the_first_task_of_a_new_stream_and_answer(
     length: int | None, expected: list[str]
@@ -248,6 +253,7 @@ async def test_history_length_counts_for_the_first_task_of_a_new_stream_and_answ
     await quiet()
 
 
+@pytest.mark.spec("3.2.4")
 @pytest.mark.parametrize(
     ("length", "expected"),
     [(None, ["one", "thinking", "question 1", "two"]), (0, []), (1, ["two"]), (2, ["question 1", "two"])],

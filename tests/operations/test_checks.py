@@ -47,6 +47,7 @@ async def refused(error: type[A2AError], wire: dict[str, Any], **options: Any) -
     return caught.value
 
 
+@pytest.mark.spec("3.1.1")
 @pytest.mark.parametrize(
     ("declared", "fits"),
     [
@@ -77,16 +78,19 @@ async def test_declared_media_types(declared: str, fits: bool) -> None:
         assert not await database.run(Task.objects.exists)
 
 
+@pytest.mark.spec("3.1.1")
 async def test_an_agent_that_takes_everything_takes_everything() -> None:
     agent = made_of(parks, input_modes=["*/*"])
     assert media.accepts(agent, "application/x-unheard-of")
 
 
+@pytest.mark.spec("3.1.1")
 async def test_a_message_of_the_agent_is_no_request() -> None:
     error = await refused(InvalidParamsError, {"message": message(role="ROLE_AGENT")})
     assert [violation.field for violation in error.violations] == ["message.role"]
 
 
+@pytest.mark.spec("3.1.1")
 async def test_a_webhook_in_the_request_is_refused_where_there_are_none() -> None:
     configuration = {"taskPushNotificationConfig": {"url": "https://shop.example"}}
     await refused(PushNotificationNotSupportedError, {"message": message(), "configuration": configuration})
@@ -98,6 +102,7 @@ async def test_a_webhook_in_the_request_is_refused_where_there_are_none() -> Non
         await ask("ListTaskPushNotificationConfigs", call_of(AGENT), {})
 
 
+@pytest.mark.spec("3.1.1", "3.4.2", "3.4.1")
 async def test_an_unknown_task_a_wrong_context_and_an_ended_task_in_this_order() -> None:
     parked, ended = await send(AGENT, "ask"), await send(AGENT)
     await quiet()
@@ -110,6 +115,7 @@ async def test_an_unknown_task_a_wrong_context_and_an_ended_task_in_this_order()
     assert state_of(answer) == "COMPLETED"
 
 
+@pytest.mark.spec("3.4.1")
 @pytest.mark.parametrize("context_id", ["", "x" * 1000, "\u00e4 \U0001f600 '\"\\ %/", " blanks "])
 async def test_a_context_id_of_the_clients_choice_is_kept(context_id: str) -> None:
     task = await send(AGENT, "ask", context_id=context_id or None)
@@ -118,6 +124,7 @@ async def test_a_context_id_of_the_clients_choice_is_kept(context_id: str) -> No
     assert (await send(AGENT, task_id=task["id"], context_id=task["contextId"]))["contextId"] == task["contextId"]
 
 
+@pytest.mark.spec("3.1.5")
 async def test_cancel_of_ended_tasks() -> None:
     async def ends(ctx: TaskContext) -> None:
         if ctx.text == "wait":
@@ -138,6 +145,7 @@ async def test_cancel_of_ended_tasks() -> None:
     await quiet()
 
 
+@pytest.mark.spec("3.1.5")
 async def test_a_cancel_moves_the_question_into_the_history() -> None:
     task = await send(AGENT, "ask")
     await quiet()
@@ -156,6 +164,7 @@ class User:
         self.name = name
 
 
+@pytest.mark.spec("3.1.11")
 async def test_the_extended_card() -> None:
     def card(user: Any) -> Any:
         return {"name": f"for {user.name}"} if user.name == "alice" else None

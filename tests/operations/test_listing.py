@@ -22,7 +22,7 @@ from a2a_django.protocol.errors import InvalidParamsError
 from tests.engine.kit import call_of, listed, made_of, outputs, quiet, said, send, state_of
 from tests.engine.writing import create, creation, journal, says, status, write_all
 
-pytestmark = pytest.mark.usefixtures("sound_rows")
+pytestmark = [pytest.mark.usefixtures("sound_rows"), pytest.mark.spec("3.1.4")]
 
 STATES = ("COMPLETED", "FAILED", "REJECTED", "WORKING", "INPUT_REQUIRED", "SUBMITTED")
 AGENT = made_of(lambda ctx: None)

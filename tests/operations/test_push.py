@@ -29,7 +29,7 @@ from a2a_django.protocol.errors import (
 from a2a_django.push import configs, guard
 from tests.engine.kit import ask, call_of, cancel, made_of, outputs, quiet, request, rest, send, stream
 
-pytestmark = pytest.mark.usefixtures("sound_rows", "nothing_is_sent")
+pytestmark = [pytest.mark.usefixtures("sound_rows", "nothing_is_sent"), pytest.mark.spec("3.1.7")]
 
 URL = "https://93.184.215.14/hook"
 TOKEN, CREDENTIALS = "tok-secret-4711", "cred-secret-4711"
@@ -95,6 +95,7 @@ def fields(error: A2AError) -> list[str]:
 # -- create, get
 
 
+@pytest.mark.spec("3.1.8")
 async def test_a_config_comes_back_as_it_was_given() -> None:
     task_id = await parked()
     whole: dict[str, Any] = {"id": "mine", "url": URL, "token": TOKEN, "authentication": AUTHENTICATION}
@@ -154,6 +155,7 @@ async def test_the_same_id_replaces_and_belongs_to_its_task_alone() -> None:
     assert (row.sealed, row.scheme) == ("", "")
 
 
+@pytest.mark.spec("3.1.9")
 async def test_an_ended_task_may_have_some_too() -> None:
     task = await send(AGENT)
     made = await create(task["id"], id="late")
@@ -314,6 +316,7 @@ async def test_a_task_has_only_so_many(settings: Any) -> None:
 # -- list, delete
 
 
+@pytest.mark.spec("3.1.9")
 async def test_pages() -> None:
     task_id = await parked()
     ids = [str(number) for number in range(7)]
@@ -333,6 +336,7 @@ async def test_pages() -> None:
     assert (await listed(task_id, pageSize=0)) == (await listed(task_id))
 
 
+@pytest.mark.spec("3.1.9")
 async def test_the_default_page(settings: Any) -> None:
     setting(settings, MAX_PUSH_CONFIGS=200)
     task_id = await parked()
@@ -354,6 +358,7 @@ async def test_the_default_page(settings: Any) -> None:
     assert "nextPageToken" not in last
 
 
+@pytest.mark.spec("3.1.9")
 async def test_pages_of_a_list_that_changes() -> None:
     task_id = await parked()
     for config_id in "abcd":
@@ -367,6 +372,7 @@ async def test_pages_of_a_list_that_changes() -> None:
     assert [each["id"] for each in rest_of["configs"]] == ["d", "e"]
 
 
+@pytest.mark.spec("3.1.9")
 async def test_tokens_of_other_lists_are_refused() -> None:
     one, other = await parked(), await parked()
     for task_id in (one, other):
@@ -391,6 +397,7 @@ async def test_tokens_of_other_lists_are_refused() -> None:
     assert len((await listed(one, pageToken=token))["configs"]) == 2
 
 
+@pytest.mark.spec("3.1.10")
 async def test_deleting_again_and_what_never_was() -> None:
     task_id = await parked()
     await create(task_id, id="c")

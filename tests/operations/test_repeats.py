@@ -37,7 +37,7 @@ from tests.engine.kit import (
 )
 from tests.engine.test_runner import Steps, handed_in, journal_held_up, steps
 
-pytestmark = pytest.mark.usefixtures("sound_rows")
+pytestmark = [pytest.mark.usefixtures("sound_rows"), pytest.mark.spec("3.3.1")]
 
 __all__ = ["steps"]
 

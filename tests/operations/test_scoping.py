@@ -26,7 +26,7 @@ from tests.engine.kit import (
     up_to,
 )
 
-pytestmark = pytest.mark.usefixtures("sound_rows")
+pytestmark = [pytest.mark.usefixtures("sound_rows"), pytest.mark.spec("13.1")]
 
 
 async def run(ctx: TaskContext) -> None:

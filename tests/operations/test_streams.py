@@ -33,7 +33,7 @@ from tests.engine.kit import (
     when,
 )
 
-pytestmark = pytest.mark.usefixtures("sound_rows")
+pytestmark = [pytest.mark.usefixtures("sound_rows"), pytest.mark.spec("3.1.2")]
 
 
 class Script:
@@ -114,6 +114,7 @@ async def test_a_question_asked_again_ends_the_stream_of_the_follow_up() -> None
     assert states_in(await rest(await stream(agent, task_id=task["id"]))) == ["WORKING", "INPUT_REQUIRED"]
 
 
+@pytest.mark.spec("7.6")
 async def test_a_stream_stays_open_while_a_credential_is_awaited() -> None:
     agent = made_of(Script(["auth_required"], ["working"]).__call__)
     events = await stream(agent)
@@ -135,6 +136,7 @@ async def test_a_question_after_which_the_run_goes_on_ends_nothing() -> None:
     assert states_in(await rest(events)) == ["WORKING", "COMPLETED"]
 
 
+@pytest.mark.spec("3.1.6")
 async def test_a_subscription_stays_open_through_questions_until_the_end() -> None:
     agent = made_of(Script(["input_required"], ["auth_required"], ["input_required"], ["working"]).__call__)
     task = await send(agent)
@@ -150,6 +152,7 @@ async def test_a_subscription_stays_open_through_questions_until_the_end() -> No
         assert states_in(await ending) == ["AUTH_REQUIRED", "INPUT_REQUIRED", "WORKING", "COMPLETED"]
 
 
+@pytest.mark.spec("3.1.6")
 async def test_a_subscription_ends_with_a_cancel() -> None:
     agent = made_of(Script(["input_required"]).__call__)
     task = await send(agent)
@@ -219,6 +222,7 @@ async def test_a_stream_that_is_closed_while_somebody_reads_it_leaves_no_reader(
 # -- errors come before the first event
 
 
+@pytest.mark.spec("3.1.6")
 async def test_a_subscription_to_a_task_that_has_ended_is_refused() -> None:
     agent = made_of(Script(["artifact"]).__call__)
     task = await send(agent)
@@ -248,6 +252,7 @@ async def test_where_nothing_streams_streams_are_refused() -> None:
     await quiet()
 
 
+@pytest.mark.spec("3.1.6")
 async def test_subscriptions_around_the_end_end_with_it_or_are_refused() -> None:
     refused, ended = 0, 0
     for pause in range(25):

@@ -12,6 +12,8 @@ from joserfc.jwk import ECKey, Key, OctKey, RSAKey
 from a2a_django.protocol.cards import canonical, empty_required, good_signatures, without_empty
 from a2a_django.protocol.errors import InvalidParamsError
 
+pytestmark = pytest.mark.spec("8.4")
+
 CARD: dict[str, Any] = {
     "name": "A",
     "description": "d",

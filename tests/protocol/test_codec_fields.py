@@ -14,6 +14,8 @@ from a2a_django.protocol.faults import MAX_VIOLATIONS
 
 from .wrong import wrong_fields
 
+pytestmark = pytest.mark.spec("5.7")
+
 MESSAGE: dict[str, Any] = {"messageId": "m1", "role": "ROLE_USER", "parts": [{"text": "hello"}]}
 
 
@@ -32,6 +34,7 @@ def test_a_plain_request_stays_as_it_is() -> None:
     assert decode("SendMessageRequest", message()) == message()
 
 
+@pytest.mark.spec("5.5")
 def test_snake_case_names_are_read_and_camel_case_is_given_back() -> None:
     given = {
         "message": {
@@ -62,12 +65,14 @@ def test_unknown_members_are_ignored_at_every_level() -> None:
     assert decode("SendMessageRequest", given) == {**message(), "configuration": {}}
 
 
+@pytest.mark.spec("2.2")
 def test_null_means_not_given() -> None:
     given = message(contextId=None, taskId=None, metadata=None, extensions=None, referenceTaskIds=None)
     assert decode("SendMessageRequest", {**given, "configuration": None, "tenant": None}) == message()
     assert decode("SendMessageRequest", part(text="x", raw=None, url=None, filename=None)) == part(text="x")
 
 
+@pytest.mark.spec("2.2")
 def test_a_null_data_part_is_the_value_null() -> None:
     assert decode("SendMessageRequest", part(data=None)) == part(data=None)
 

@@ -13,6 +13,8 @@ from a2a_django.protocol.json_text import MAX_DEPTH
 
 from .wrong import wrong_fields
 
+pytestmark = pytest.mark.spec("3.3.2")
+
 
 @pytest.mark.parametrize(
     "body",

@@ -17,6 +17,8 @@ from a2a_django.protocol.wellknown import MAX_NESTING
 
 from .wrong import wrong_fields
 
+pytestmark = pytest.mark.spec("13.4")
+
 
 def objects(depth: int) -> Any:
     return {"a": objects(depth - 1)} if depth else 1

@@ -15,6 +15,8 @@ from a2a_django.protocol.v1 import a2a_pb2
 
 from .wrong import wrong_fields
 
+pytestmark = pytest.mark.spec("10")
+
 REQUEST: dict[str, Any] = {
     "tenant": "shop",
     "message": {

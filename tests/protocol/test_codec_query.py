@@ -8,6 +8,8 @@ from a2a_django.protocol.codec import decode_query
 
 from .wrong import wrong_fields
 
+pytestmark = pytest.mark.spec("11")
+
 
 def test_all_parameters_of_list_tasks() -> None:
     pairs = [

@@ -26,6 +26,8 @@ from google.protobuf.json_format import MessageToDict
 
 from a2a_django.protocol.v1 import a2a_pb2 as ours
 
+pytestmark = pytest.mark.spec("4.1", "4.2", "4.4")
+
 Facts = dict[str, Any]
 
 # The official option names a field that does not exist; it concerns generated clients only.

@@ -7,6 +7,8 @@ import pytest
 from a2a_django.protocol.errors import ExtensionSupportRequiredError
 from a2a_django.protocol.extensions import activated, parse_header, require
 
+pytestmark = pytest.mark.spec("4.6", "3.2.6")
+
 A, B, C = "https://e.example/ext/a/v1", "https://e.example/ext/b/v1", "urn:a2a:c"
 
 

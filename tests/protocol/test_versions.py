@@ -7,6 +7,8 @@ import pytest
 from a2a_django.protocol.errors import VersionNotSupportedError
 from a2a_django.protocol.versions import negotiate, parse
 
+pytestmark = pytest.mark.spec("3.6", "14.2")
+
 
 @pytest.mark.parametrize(
     ("text", "version"),

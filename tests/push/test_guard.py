@@ -23,6 +23,8 @@ from a2a_django.push.guard import Refused, check, is_entry, target
 from a2a_django.push.names import Address, Resolver
 from tests.checks.kit import found
 
+pytestmark = pytest.mark.spec("13.2")
+
 HTTPS_ONLY = "it has to begin with https://"
 NOT_PUBLIC = "its host is not in the public network"
 USUAL = "an address has to be written in its usual form, as in 192.0.2.1"

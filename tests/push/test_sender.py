@@ -29,7 +29,7 @@ from tests.engine.writing import chunk, says
 from tests.push.kit import Told, at_rest, config, deliveries, until
 from tests.push.receiver import Receiver, receiving
 
-pytestmark = [pytest.mark.usefixtures("sound_rows")]
+pytestmark = [pytest.mark.usefixtures("sound_rows"), pytest.mark.spec("4.3.3")]
 
 
 def test_every_event_arrives_once_and_in_order(receiver: Receiver, quick: Any) -> None:

@@ -15,6 +15,8 @@ from a2a_django.push.signing import headers_for
 from a2a_django.signing import public_jwks
 from tests.keys import jwk, pem
 
+pytestmark = pytest.mark.spec("13.2")
+
 URL = "https://client.example/hook?x=1"
 BODY = b'{"statusUpdate":{"taskId":"t-1"}}'
 TOKEN = "t0ken"

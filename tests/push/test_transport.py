@@ -23,6 +23,8 @@ from a2a_django.push.transport import Outcome, Transport, tls_context
 from tests.certificates import Authority, Pair
 from tests.push.servers import LIMIT, Raw, eventually, hook, names, raw, read_request
 
+pytestmark = pytest.mark.spec("4.3.3")
+
 HEADERS = {"Content-Type": "application/a2a+json"}
 LOOPBACK = ["127.0.0.0/8"]
 
@@ -131,6 +133,7 @@ async def test_cookies_are_forgotten(sender: Transport) -> None:
 # --- The guard -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.spec("13.2")
 async def test_a_private_address_is_not_called(sender: Transport) -> None:
     async with hook() as there:
         for host in ("127.0.0.1", "localhost", "2130706433", "[::ffff:127.0.0.1]", "user@127.0.0.1"):
@@ -142,6 +145,7 @@ async def test_a_private_address_is_not_called(sender: Transport) -> None:
     assert there.connections == []
 
 
+@pytest.mark.spec("13.2")
 @pytest.mark.parametrize("https_only", [True, False])
 async def test_a_name_that_changes_its_answer_after_the_check_does_not_help(
     settings: Settings, https_only: bool
@@ -167,6 +171,7 @@ async def test_a_name_that_changes_its_answer_after_the_check_does_not_help(
     assert there.calls == 0
 
 
+@pytest.mark.spec("13.2")
 @pytest.mark.parametrize("addresses", [("8.8.8.8", "127.0.0.1"), ("127.0.0.1", "2606:4700::1111"), ("::1",)])
 async def test_one_private_address_among_public_ones_is_enough(addresses: tuple[str, ...]) -> None:
     sender = Transport(names=names(*addresses))
@@ -175,6 +180,7 @@ async def test_one_private_address_among_public_ones_is_enough(addresses: tuple[
     assert outcome.refused
 
 
+@pytest.mark.spec("13.2")
 @pytest.mark.parametrize("addresses", [["127.0.0.1"], ["127.0.0.1", "127.0.0.2"], ["127.0.0.1", "::1"]])
 async def test_the_address_is_judged_once_more_where_the_socket_is_made(
     monkeypatch: pytest.MonkeyPatch, settings: Settings, addresses: list[str]
@@ -207,6 +213,7 @@ async def test_a_listed_name_reaches_any_address(settings: Settings) -> None:
     assert there.requests[0].headers["Host"] == f"hook.example:{there.port}"
 
 
+@pytest.mark.spec("13.2")
 async def test_a_listed_network_reaches_its_addresses_under_any_name(settings: Settings) -> None:
     settings.A2A = {"WEBHOOK_ALLOWED_HOSTS": LOOPBACK}
     async with hook() as there:
@@ -463,6 +470,7 @@ async def test_of_several_addresses_one_that_answers_is_enough(settings: Setting
     await sender.close()
 
 
+@pytest.mark.spec("13.2")
 async def test_a_name_that_nobody_knows(sender: Transport) -> None:
     outcome = await send(sender, "https://no-such-name.invalid/")
     assert outcome == Outcome(error="the host name cannot be looked up")

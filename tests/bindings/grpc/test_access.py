@@ -23,6 +23,8 @@ from a2a_django.models import Task
 from tests.bindings.conftest import Echo
 from tests.bindings.grpc.conftest import Running, ask, refusal
 
+pytestmark = pytest.mark.spec("7.3")
+
 HERE = __name__
 
 DEFAULTS: dict[str, Any] = {}
@@ -81,6 +83,7 @@ class TestKeys:
         call = live.channel().stream_unary("/lf.a2a.v1.A2AService/SendMessage")(messages())
         assert (await refusal(call)).code == "UNAUTHENTICATED"
 
+    @pytest.mark.spec("13.1")
     async def test_tasks_of_others_are_not_there(self, keys: dict[str, str], live: Running) -> None:
         stub = live.stub()
         task = (await stub.SendMessage(ask("ask"), metadata=bearer(keys["alice"]))).task

@@ -16,7 +16,7 @@ from a2a_django.models import Task
 from a2a_django.protocol.wellknown import MAX_NESTING
 from tests.bindings.grpc.conftest import Running, ask, refusal
 
-pytestmark = pytest.mark.usefixtures("echo")
+pytestmark = [pytest.mark.usefixtures("echo"), pytest.mark.spec("10")]
 
 
 async def still_answers(live: Running) -> None:
@@ -84,6 +84,7 @@ async def test_what_is_as_deep_as_allowed_is_taken(live: Running) -> None:
     assert task.history[0].parts[0].HasField("data")
 
 
+@pytest.mark.spec("3.3.2")
 async def test_the_wrong_fields_are_named(live: Running) -> None:
     request = a2a_pb2.SendMessageRequest()
     json_format.ParseDict({"message": {"parts": [{}], "contextId": "c" * 2000}}, request)
@@ -114,12 +115,14 @@ class TestLargeMessages:
         running: Running = await serve()
         return running
 
+    @pytest.mark.spec("13.4")
     async def test_up_to_the_limit(self, live: Running) -> None:
         request = ask("x" * self.LIMIT)
         request.message.parts[0].text = "x" * (2 * self.LIMIT - request.ByteSize())
         assert request.ByteSize() == self.LIMIT
         assert (await live.stub().SendMessage(request)).task.artifacts
 
+    @pytest.mark.spec("13.4")
     @pytest.mark.parametrize("size", [LIMIT + 1, LIMIT * 2 - 100])
     async def test_beyond_the_limit(self, live: Running, size: int) -> None:
         refused = await refusal(live.raw("SendMessage", bytes(size)))
@@ -127,6 +130,7 @@ class TestLargeMessages:
         assert str(self.LIMIT) in refused.message
         await still_answers(live)
 
+    @pytest.mark.spec("13.4")
     @pytest.mark.parametrize("size", [LIMIT * 2 + 1, LIMIT * 100])
     async def test_far_beyond_the_limit_the_transport_refuses(self, live: Running, size: int) -> None:
         assert (await refusal(live.raw("SendMessage", bytes(size)))).code == "RESOURCE_EXHAUSTED"
@@ -139,6 +143,7 @@ class TestLargeMessages:
         assert a2a_pb2.SendMessageResponse.FromString(await call).task.artifacts
 
 
+@pytest.mark.spec("13.4")
 async def test_metadata_without_measure(live: Running) -> None:
     call = live.raw("ListTasks", metadata=(("x-fill", "a" * 60_000),))
     assert (await refusal(call)).code == "RESOURCE_EXHAUSTED"

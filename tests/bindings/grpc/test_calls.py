@@ -18,10 +18,13 @@ from a2a_django.operations import OPERATIONS
 from tests.bindings.conftest import Echo
 from tests.bindings.grpc.conftest import Running, ask, refusal
 
+pytestmark = pytest.mark.spec("10")
+
 COMPLETED, CANCELED = a2a_pb2.TASK_STATE_COMPLETED, a2a_pb2.TASK_STATE_CANCELED
 INPUT_REQUIRED = a2a_pb2.TASK_STATE_INPUT_REQUIRED
 
 
+@pytest.mark.spec("5.1", "5.3")
 def test_every_operation_has_its_method() -> None:
     assert {method.operation.name for method in METHODS.values()} == set(OPERATIONS)
     assert len(METHODS) == 11
@@ -75,6 +78,7 @@ async def test_a_stream(live: Running, echo: Agent) -> None:
     assert any(event.artifact_update.artifact.parts[:1] for event in events if event.HasField("artifact_update"))
 
 
+@pytest.mark.spec("3.1.6")
 async def test_a_subscription_sees_the_rest(live: Running, echo: Agent) -> None:
     stub = live.stub()
     task = (await stub.SendMessage(ask("ask"))).task

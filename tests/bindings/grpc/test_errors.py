@@ -42,6 +42,8 @@ from a2a_django.protocol.errors import (
 )
 from tests.bindings.grpc.conftest import Running, ask, refusal
 
+pytestmark = pytest.mark.spec("10", "5.4")
+
 TABLE: list[tuple[A2AError, str, str]] = [
     (TaskNotFoundError(), "NOT_FOUND", "TASK_NOT_FOUND"),
     (TaskNotCancelableError(), "FAILED_PRECONDITION", "TASK_NOT_CANCELABLE"),

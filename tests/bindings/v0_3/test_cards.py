@@ -22,6 +22,8 @@ from tests.bindings.test_card_signatures import own_verify, sdk_verify
 from tests.bindings.v0_3.conftest import Scripted, Talker, call, refusal
 from tests.keys import pem
 
+pytestmark = pytest.mark.spec("A")
+
 CARD = "/.well-known/agent-card.json"
 OLD = ("url", "preferredTransport", "protocolVersion", "additionalInterfaces")
 

@@ -9,7 +9,7 @@ from a2a_django.bindings.v0_3.grpc import METHODS
 from a2a_django.models import Task
 from tests.bindings.grpc.conftest import Running, live, refusal, serve
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("agent")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("agent"), pytest.mark.spec("A")]
 
 __all__ = ["live", "serve"]
 

@@ -17,7 +17,7 @@ from tests.bindings.conftest import envelope, rpc
 from tests.bindings.conftest import message as new_message
 from tests.bindings.v0_3.conftest import Scripted, Talker, call, post, refusal, say, stream, texts, until
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("agent")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("agent"), pytest.mark.spec("A")]
 
 HOOK = "https://93.184.215.14/hook"
 PUSH = "tasks/pushNotificationConfig/"

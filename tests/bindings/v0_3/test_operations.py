@@ -20,7 +20,7 @@ from tests.bindings.conftest import Echo, message, rest
 from tests.bindings.v0_3.conftest import Scripted, Talker
 from tests.bindings.v0_3.doors import STREAMS, Door, door, say, serve
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("agent")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("agent"), pytest.mark.spec("A")]
 
 __all__ = ["door", "serve"]
 

@@ -22,7 +22,7 @@ from tests.push.receiver import Receiver
 
 __all__ = ["quick", "receiver"]
 
-pytestmark = [pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.spec("A")]
 
 
 @pytest.mark.usefixtures("agent", "quick")

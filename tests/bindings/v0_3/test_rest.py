@@ -18,7 +18,7 @@ from tests.bindings.conftest import events
 from tests.bindings.v0_3.conftest import Scripted
 from tests.bindings.v0_3.doors import say
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("agent")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("agent"), pytest.mark.spec("A")]
 
 HOOK = {"url": "https://93.184.215.14/hook"}
 CONFIGS = "pushNotificationConfigs"

@@ -12,6 +12,8 @@ import pytest
 from a2a_django.bindings.v0_3 import streams
 from a2a_django.bindings.v0_3.streams import OldEvents
 
+pytestmark = pytest.mark.spec("A")
+
 TASK = {"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_SUBMITTED"}}
 
 

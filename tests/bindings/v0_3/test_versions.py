@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from tests.bindings.v0_3.conftest import call, post, refusal, say
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("agent")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("agent"), pytest.mark.spec("A")]
 
 SEND = {"message": say("hi")}
 NEW = {"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "hi"}]}}

@@ -18,6 +18,8 @@ from a2a_django.protocol.v0_3 import cards
 from a2a_django.protocol.wire import Wire
 from tests.protocol.strategies import messages
 
+pytestmark = pytest.mark.spec("A")
+
 some = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )

@@ -14,6 +14,8 @@ from a2a_django.protocol.v0_3.chunks import json_chunk, proto_chunk
 from a2a_django.protocol.v0_3.json_form import WRITER
 from tests.protocol.strategies import TEXTS, messages
 
+pytestmark = pytest.mark.spec("A")
+
 IDS = TEXTS.filter(bool)
 STRINGS = TEXTS | st.sampled_from(['"', "\\", '\\"', "\u2028", "\x1f", "}]}", '"}]},"append":true}}', "\\u0022"])
 

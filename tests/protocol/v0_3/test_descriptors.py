@@ -18,6 +18,8 @@ from tests.protocol.test_descriptors import (
     written,
 )
 
+pytestmark = pytest.mark.spec("A")
+
 OUR_FILE, OFFICIAL_FILE = written(ours.DESCRIPTOR), written(official.DESCRIPTOR)
 OUR_MESSAGES, OFFICIAL_MESSAGES = messages_of(ours.DESCRIPTOR), messages_of(official.DESCRIPTOR)
 OUR_FIELDS, OFFICIAL_FIELDS = fields_of(OUR_MESSAGES), fields_of(OFFICIAL_MESSAGES)

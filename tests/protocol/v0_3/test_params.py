@@ -14,6 +14,8 @@ from a2a_django.protocol.v0_3 import params
 from a2a_django.protocol.wire import Wire
 from tests.protocol.strategies import VALUES
 
+pytestmark = pytest.mark.spec("A")
+
 MESSAGE = {"kind": "message", "messageId": "m", "role": "user", "parts": [{"kind": "text", "text": "x"}]}
 CANONICAL = {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "x"}]}
 

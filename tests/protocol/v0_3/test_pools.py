@@ -8,6 +8,8 @@ import pytest
 
 from tests.protocol.test_pools import python
 
+pytestmark = pytest.mark.spec("A")
+
 OURS = "import a2a_django.protocol.v0_3.a2a_pb2 as ours"
 NEWER = "import a2a_django.protocol.v1.a2a_pb2 as newer"
 SDK = (

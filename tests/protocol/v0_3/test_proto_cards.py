@@ -11,6 +11,8 @@ from google.protobuf import json_format
 from a2a_django.protocol.v0_3.proto_cards import card_for_rest, proto_card
 from a2a_django.protocol.v0_3.protojson import CODEC
 
+pytestmark = pytest.mark.spec("A")
+
 CARD: dict[str, Any] = {
     "protocolVersion": "0.3.0",
     "name": "Shop",

@@ -22,6 +22,8 @@ from a2a_django.protocol.v0_3.protojson import CODEC, READER, STATES, WRITER, do
 from a2a_django.protocol.wellknown import MAX_NESTING
 from tests.protocol.strategies import messages
 
+pytestmark = pytest.mark.spec("A")
+
 MESSAGE = {"messageId": "m", "role": "ROLE_USER", "content": [{"text": "hi"}]}
 
 

@@ -14,6 +14,8 @@ from a2a_django.protocol.errors import InvalidParamsError
 from a2a_django.protocol.v0_3 import names, requests
 from a2a_django.protocol.v0_3.protojson import CODEC
 
+pytestmark = pytest.mark.spec("A")
+
 WEBHOOK = {"url": "https://w.example/"}
 CONFIGS = "pushNotificationConfigs"
 
