@@ -63,6 +63,10 @@ def new_holder() -> str:
     return f"{socket.gethostname()[:24]}:{os.getpid()}:{secrets.token_hex(6)}"
 
 
+class Closed(RuntimeError):
+    """The process ends; nothing is written any more."""
+
+
 class InDoubt(OperationalError):
     """The answer to the COMMIT of ``batch`` was lost; its jobs are done, but for those that wait for ``later``."""
 
@@ -144,7 +148,7 @@ class Journal:
     def _put(self, job: Job[R]) -> None:
         with self._wake:
             if self._closing:
-                raise RuntimeError("The journal is closed")
+                raise Closed("The journal is closed")
             self._jobs.append(job)  # type: ignore[arg-type]
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="a2a-journal", daemon=True)

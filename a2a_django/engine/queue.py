@@ -27,6 +27,7 @@ from a2a_django.agents import registry
 from a2a_django.engine import clock, database
 from a2a_django.engine.batch import Batch
 from a2a_django.engine.jobs import Accepted, Fenced, Job, current
+from a2a_django.engine.journal import Closed
 from a2a_django.models import Task, TaskQuerySet
 
 if TYPE_CHECKING:
@@ -230,6 +231,11 @@ class Queue:
             self._claiming = True
         self._runner.spawn_anywhere(self._claim)
 
+    @property
+    def is_claiming(self) -> bool:
+        """Whether tasks are being taken just now."""
+        return self._claiming
+
     async def _claim(self) -> None:
         """Take tasks for as long as there are some and there is room."""
         works = False
@@ -240,6 +246,8 @@ class Queue:
             works = True
         except (DatabaseError, InterfaceError):  # the next look finds them
             logger.warning("Could not take tasks that wait for a run", exc_info=True)
+        except Closed:
+            logger.debug("Tasks that wait are left to other processes")
         finally:
             self._claiming = False
         if works:
@@ -258,7 +266,7 @@ class Queue:
             claimed = await runner.journal.submit(job)
             for accepted, place in zip(claimed.accepted, places, strict=False):
                 place.keep_share(runner.quota, accepted.task.owner)
-                runner.spawn(runner.begin_claimed(agents[accepted.task.agent], accepted, place))
+                runner.begin_soon(agents[accepted.task.agent], accepted, place)
                 started += 1
         except BaseException:
             self._hungry = True

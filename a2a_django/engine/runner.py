@@ -22,7 +22,7 @@ from a2a_django.agents import Agent
 from a2a_django.conf import a2a_settings
 from a2a_django.engine import bridge, clock, database, history, receipts
 from a2a_django.engine.jobs import Accepted, Cancelled, CancelTask, MakeTask
-from a2a_django.engine.journal import Journal
+from a2a_django.engine.journal import Closed, Journal
 from a2a_django.engine.queue import PutBack, Queue
 from a2a_django.engine.quotas import Place, Quota, Share
 from a2a_django.engine.recovery import HandOver, Outcome
@@ -51,6 +51,8 @@ class Runner:
         self._runs: dict[str, Run] = {}
         #: Runs that are about to begin.
         self._coming = 0
+        #: Tasks that were taken and whose runs are about to begin.
+        self._beginning = 0
         #: The runs at work, and those about to begin, by owner. One whose task is parked does not count (D-35).
         self.quota = Quota("MAX_RUNS_PER_OWNER", "Too many of your tasks are running, please try again later")
         #: Tasks and attempts that were cancelled when their run was just about to begin here.
@@ -230,14 +232,21 @@ class Runner:
             place.give_back()
             self._left.append(PutBack(run.task_id, following.task.attempt))
         else:
-            self.spawn(self.begin_claimed(run.agent, following, place))
+            self.begin_soon(run.agent, following, place)
 
-    async def begin_claimed(self, agent: Agent, accepted: Accepted, place: Place) -> None:
-        """Run a task that was taken, on the running loop; ``place`` was kept for it."""
+    def begin_soon(self, agent: Agent, accepted: Accepted, place: Place) -> None:
+        """Have a task that was taken run on the running loop; ``place`` was kept for it."""
+        with self._lock:
+            self._beginning += 1
+        self.spawn(self._begin_claimed(agent, accepted, place))
+
+    async def _begin_claimed(self, agent: Agent, accepted: Accepted, place: Place) -> None:
         try:
             if accepted.start is not None:
                 await self.follow(agent, accepted.start)
         finally:
+            with self._lock:
+                self._beginning -= 1
             place.give_back()
 
     async def follow(self, agent: Agent, message: Message) -> None:
@@ -257,6 +266,8 @@ class Runner:
         except (DatabaseError, InterfaceError):
             # The lease runs out, and the message is run by whoever takes the task next.
             logger.exception("Task %s could not be given back", message.task_id)
+        except Closed:
+            logger.warning("Task %s could not be given back: the process ends", message.task_id)
 
     async def cancel(self, job: CancelTask, agent: Agent) -> Cancelled:
         """Cancel a task: decided in the database, then the run is told, wherever it is. Raises what the job raises."""
@@ -372,6 +383,7 @@ class Runner:
             run.loop is not here and run.loop.is_running() for run in list(self._runs.values())
         ):
             time.sleep(LOOK_SECONDS)
+        self._let_begin(here)
         runs, self._runs = list(self._runs.values()), {}
         for run in runs:
             run.give_up()
@@ -390,6 +402,14 @@ class Runner:
                 logger.info("Task %s was at work when the process ended, and is left to others", job.task_id)
         if not done:
             logger.warning("Tasks could not be handed over: the database does not answer")
+
+    def _let_begin(self, here: asyncio.AbstractEventLoop | None) -> None:
+        """Wait for tasks that are just being taken or have been taken; now they are given back instead of run."""
+        until = time.monotonic() + HAND_OVER_SECONDS
+        loop = self._home
+        if here is None and (loop is None or loop.is_running()):
+            while (self._beginning or self.queue.is_claiming) and time.monotonic() < until:
+                time.sleep(LOOK_SECONDS)
 
 
 def renew(attempts: dict[str, int], holder: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import Any
 
 import pytest
@@ -11,10 +12,11 @@ from pytest_django import Settings
 
 from a2a_django import Agent, engine
 from a2a_django.agents import TaskContext, registry
-from a2a_django.engine import database, watch
+from a2a_django.engine import database, history, watch
 from a2a_django.models import Message, Task
 from a2a_django.protocol.errors import ThrottledError, UnavailableError
 from tests.engine.kit import (
+    WAIT,
     call_of,
     cancel,
     get,
@@ -217,3 +219,49 @@ async def test_another_process_takes_what_a_dead_one_has_left_waiting(desk: Desk
     await engine.get().watch._recover()
     await all_over()
     assert desk.begun == ["a", "a", "b", "c"]
+
+
+async def test_what_was_just_taken_when_the_process_ends_is_left_to_others_at_once(
+    desk: Desk, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its run is about to begin, which takes a moment; nobody has to wait for its lease."""
+    limited(settings, MAX_RUNS=1)
+    begins, go = threading.Event(), threading.Event()
+    read = history.past_of
+
+    def slowly(*args: Any, **options: Any) -> Any:
+        begins.set()
+        assert go.wait(WAIT)
+        return read(*args, **options)
+
+    _, second = await give(desk, *"ab")
+    monkeypatch.setattr(history, "past_of", slowly)
+    desk.let()
+    assert await asyncio.to_thread(begins.wait, WAIT)
+    runner = engine.get().runner
+    ending = asyncio.get_running_loop().run_in_executor(None, engine.shutdown)
+    await when(lambda: runner.closing)
+    go.set()
+    await ending
+    task = await database.run(lambda: Task.objects.get(pk=second))
+    assert (task.queued_at is not None, task.lease_holder) == (True, "")
+    monkeypatch.setattr(history, "past_of", read)
+    desk.let(2)
+    await engine.get().watch._recover()
+    await all_over()
+    assert (await get(desk.agent, second))["status"]["state"] == "TASK_STATE_COMPLETED"
+
+
+async def test_nothing_is_taken_any_more_when_the_journal_is_closed(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
+    here = engine.get()
+    await give(desk, "a")
+    message = await database.run(lambda: Message.objects.select_related("task").get())
+    here.journal.close()
+    await here.runner.queue._claim()
+    here.runner.closing = True
+    await here.runner.follow(desk.agent, message)
+    assert "could not be given back: the process ends" in caplog.text
+    here.runner.closing = False
+    desk.let()
