@@ -4,8 +4,9 @@ A task waits in its row (``queued_at``), held by nobody: it outlives every proce
 
 * Of one owner's tasks the one that has waited longest is taken first. A message that a process takes in starts at once
   only when that process has room and knows of no other task of the owner's that waits.
-* Owners take turns: between two tasks of one owner, a process takes one of every other owner that has one waiting and
-  is below its limit. So a single task waits for as many others as there are owners, not for as many as there are tasks.
+* Owners take turns, in each process: of what is taken together no owner gets two more than another who still has one
+  waiting and is below his limit, and next time it begins with the owner after the last. So a single task waits for as
+  many others as there are owners, not for as many as there are tasks.
 * A task is taken under the lock of its row, in the journal's transaction, by one process. Rows that others have under
   lock are passed over, where the database can do that: processes that look at the same moment take different tasks.
 * Taking ``n`` tasks costs about ``n`` small look-ups in an index of what waits, however much waits, and however many
@@ -21,7 +22,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from django.db import DatabaseError, InterfaceError, connections
-from django.db.models import Q
+from django.db.models import Q, Value
+from django.db.models.functions import Coalesce
 
 from a2a_django.agents import registry
 from a2a_django.engine import clock, database
@@ -82,7 +84,7 @@ class Claim(Job[Claimed]):
                 break
         again = [owner for owner in shares if owner not in skipped]
         while len(found) < self.room and again:
-            turns = -(-(self.room - len(found)) // len(again))
+            turns = max(1, (self.room - len(found)) // len(again))
             for owner in again[:]:
                 most = min(turns, shares[owner], self.room - len(found))
                 taken = self._take(batch, found, owner, most)
@@ -93,9 +95,14 @@ class Claim(Job[Claimed]):
                     again.remove(owner)
         return Claimed(found, found[-1].task.owner if found else self.last, frozenset(skipped))
 
+    def _rows(self, batch: Batch) -> TaskQuerySet:
+        # Not the column itself: SQLite would prefer the index of all tasks of an agent to that of those that wait.
+        rows = Task.objects.using(batch.using).alias(of=Coalesce("agent", Value("")))
+        return rows.filter(of__in=self.agents)
+
     def _owners(self, batch: Batch) -> Iterator[str]:
         """Find those who have tasks waiting, once around."""
-        rows = Task.objects.using(batch.using).filter(agent__in=self.agents).order_by("queued_owner")
+        rows = self._rows(batch).order_by("queued_owner")
         around = [Q(queued_owner__isnull=False)]
         if self.last is not None:
             around = [Q(queued_owner__gt=self.last), Q(queued_owner__lte=self.last)]
@@ -110,7 +117,7 @@ class Claim(Job[Claimed]):
         """Take up to ``most`` tasks of an owner."""
         if most <= 0:
             return 0
-        rows = Task.objects.using(batch.using).filter(queued_owner=owner, agent__in=self.agents)
+        rows = self._rows(batch).filter(queued_owner=owner)
         if known := [pk for pk, task in batch.tasks.items() if not task._state.adding]:
             rows = rows.exclude(pk__in=known)  # they have changed, or been taken
         taken = 0
