@@ -13,8 +13,10 @@ from a pool (``OPTIONS["pool"]``) goes back after each piece of work: a thread t
 from __future__ import annotations
 
 import asyncio
+import logging
 import queue
 import threading
+import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Executor, Future
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -27,12 +29,16 @@ from django.db import InterfaceError, OperationalError, connections, router
 from a2a_django.conf import a2a_settings
 from a2a_django.models import Task
 
+logger = logging.getLogger("a2a_django.engine")
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
 IDLE_SECONDS = 5.0
 #: How often a read is tried when its connection is lost; a pool may have several dead ones to give.
 READ_TRIES = 6
+#: How long a database that is locked or away is waited for.
+PATIENCE_SECONDS = 20.0
 #: Threads that wait for storages of files.
 IO_THREADS = 8
 
@@ -221,6 +227,25 @@ async def run_io(fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 def io_threads() -> Executor:
     """Return the pool for work that waits for storages of files."""
     return pools.get("files", IO_THREADS)
+
+
+def persistently(using: str, work: Callable[[], T]) -> T:
+    """Return what ``work`` returns, which is one transaction on ``using`` that may be carried out more than once.
+
+    It is repeated while the database is locked or away, for ``PATIENCE_SECONDS``.
+    """
+    until, pause = time.monotonic() + PATIENCE_SECONDS, 0.01
+    while True:
+        try:
+            return work()
+        except (OperationalError, InterfaceError) as error:
+            connection = connections[using]
+            if connection.in_atomic_block or time.monotonic() >= until:
+                raise
+            logger.warning("A transaction failed and is repeated: %s", type(error).__name__)
+            connection.close_if_unusable_or_obsolete()
+            time.sleep(pause)
+            pause = min(pause * 2, 0.5)
 
 
 def agent_threads() -> Executor:

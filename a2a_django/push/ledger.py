@@ -13,13 +13,9 @@ Invariants:
 from __future__ import annotations
 
 import asyncio
-import logging
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import ParamSpec, TypeVar
-
-from django.db import InterfaceError, OperationalError, connections
 
 from a2a_django.engine import database
 from a2a_django.models import PushConfig
@@ -29,10 +25,6 @@ from a2a_django.push.statements import Claimed, Delivery, Failure, Page, Wanted
 P = ParamSpec("P")
 T = TypeVar("T")
 
-logger = logging.getLogger("a2a_django.push")
-
-#: How long a database that is locked or away is waited for.
-PATIENCE_SECONDS = 20.0
 #: How often a config is tried whose row another transaction holds: a site's own may be long, and must not hold up the
 #: others.
 HELD_SECONDS = 0.05
@@ -143,19 +135,5 @@ class Ledger:
 
     async def _run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         pool = database.pools.get("push", 1)
-        return await asyncio.wrap_future(pool.submit(_patiently, partial(function, *args, **kwargs)))
-
-
-def _patiently(function: Callable[[], T]) -> T:
-    """Carry out a transaction; repeat it when the database is locked or away. All of them may be repeated."""
-    start, pause = time.monotonic(), 0.01
-    while True:
-        try:
-            return function()
-        except (OperationalError, InterfaceError) as error:
-            connections[database.alias()].close_if_unusable_or_obsolete()
-            if time.monotonic() - start > PATIENCE_SECONDS:
-                raise
-            logger.warning("The ledger's transaction failed and is repeated: %s", type(error).__name__)
-            time.sleep(pause)
-            pause = min(pause * 2, 0.5)
+        work = partial(function, *args, **kwargs)
+        return await asyncio.wrap_future(pool.submit(database.persistently, database.alias(), work))

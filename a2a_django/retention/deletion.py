@@ -11,30 +11,20 @@ Invariants:
 
 from __future__ import annotations
 
-import logging
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TypeVar
 
-from django.db import InterfaceError, OperationalError, connections, transaction
+from django.db import connections, transaction
 from django.db.models import ProtectedError, Q, RestrictedError
 
+from a2a_django.engine.database import persistently
 from a2a_django.engine.journal import WRITER_SHARDS
 from a2a_django.engine.statements import add_to_tally
 from a2a_django.models import Task, TaskQuerySet
 from a2a_django.protocol.states import TERMINAL
-
-logger = logging.getLogger("a2a_django.retention")
-
-T = TypeVar("T")
-
-#: How long a database that is locked or away is waited for, and the pause between two tries.
-PATIENCE_SECONDS = 20.0
-AGAIN_SECONDS = 0.05
 
 #: Whether the tallies are seen to by whoever deletes; ``receivers`` then keeps out of it.
 counted: ContextVar[bool] = ContextVar("a2a_counted", default=False)
@@ -50,20 +40,6 @@ class Deleted:
     replies: int = 0
 
 
-def patiently(using: str, work: Callable[[], T]) -> T:
-    """Return what ``work`` returns, which is one transaction; repeat it while the database is locked or away."""
-    until = time.monotonic() + PATIENCE_SECONDS
-    while True:
-        try:
-            return work()
-        except (OperationalError, InterfaceError) as error:
-            if connections[using].in_atomic_block or time.monotonic() >= until:
-                raise
-            logger.debug("A transaction is tried again", exc_info=error)
-            connections[using].close_if_unusable_or_obsolete()
-            time.sleep(AGAIN_SECONDS)
-
-
 def locked(using: str, ids: Sequence[str], may_go: Q) -> TaskQuerySet:
     """Return those of the tasks that may go still, locked in the order of their ids; inside a transaction."""
     skip = connections[using].features.has_select_for_update_skip_locked
@@ -73,7 +49,7 @@ def locked(using: str, ids: Sequence[str], may_go: Q) -> TaskQuerySet:
 
 def delete_tasks(using: str, ids: Sequence[str], may_go: Q | None = None) -> Deleted:
     """Delete those of the tasks that have ended and of which ``may_go`` is true, in one transaction."""
-    return patiently(using, lambda: _delete(using, ids, Q() if may_go is None else may_go))
+    return persistently(using, lambda: _delete(using, ids, Q() if may_go is None else may_go))
 
 
 def _delete(using: str, ids: Sequence[str], may_go: Q) -> Deleted:

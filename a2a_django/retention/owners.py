@@ -17,7 +17,7 @@ from django.db import transaction
 
 from a2a_django import engine
 from a2a_django.engine import snapshots
-from a2a_django.engine.database import alias
+from a2a_django.engine.database import alias, persistently
 from a2a_django.engine.feed import events_after
 from a2a_django.engine.jobs import CancelTask
 from a2a_django.files import markers, store
@@ -26,7 +26,7 @@ from a2a_django.protocol import wire
 from a2a_django.protocol.errors import TaskNotCancelableError, TaskNotFoundError
 from a2a_django.protocol.states import TERMINAL
 from a2a_django.retention import replies
-from a2a_django.retention.deletion import Deleted, delete_tasks, patiently
+from a2a_django.retention.deletion import Deleted, delete_tasks
 
 #: Messages that are read at a time, and tasks that are deleted in one transaction.
 PAGE = 500
@@ -172,9 +172,9 @@ def delete(owner: str, *, cancel: bool) -> Deleted:
         if not cancel:
             kept.update(found)
     rows = replies.without_task(using).filter(owner=owner)
-    while count := patiently(using, partial(replies.delete_some, rows, BATCH)):
+    while count := persistently(using, partial(replies.delete_some, rows, BATCH)):
         done.replies += count
-    patiently(using, lambda: _delete_tallies(using, owner))
+    persistently(using, lambda: _delete_tallies(using, owner))
     while sum(store.remove_some(BATCH)):
         pass
     return done

@@ -29,7 +29,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from a2a_django.conf import a2a_settings
-from a2a_django.engine.database import alias
+from a2a_django.engine.database import alias, persistently
 from a2a_django.files import store
 from a2a_django.models import (
     Artifact,
@@ -45,7 +45,7 @@ from a2a_django.models import (
 from a2a_django.models.fields import first_id
 from a2a_django.protocol.states import TERMINAL
 from a2a_django.retention import replies
-from a2a_django.retention.deletion import delete_tasks, locked, patiently
+from a2a_django.retention.deletion import delete_tasks, locked
 
 #: The names of states in ``A2A["RETENTION"]``.
 NAMES: Final[dict[str, str]] = {state.removeprefix("TASK_STATE_").lower(): str(state) for state in sorted(TERMINAL)}
@@ -186,7 +186,7 @@ class Pruning:
     def _delete_replies(self, rows: QuerySet[MessageReceipt]) -> None:
         while True:
             start = time.monotonic()
-            count = patiently(self._using, partial(replies.delete_some, rows, self._batch))
+            count = persistently(self._using, partial(replies.delete_some, rows, self._batch))
             self.done.replies += count
             self._progress(self.done)
             if not count or self._rests(start):
@@ -198,7 +198,7 @@ class Pruning:
         last = ""
         while True:
             page = rows.filter(pk__gt=last).values_list("pk", flat=True)[: self._batch]
-            ids = patiently(self._using, partial(list[str], page))
+            ids = persistently(self._using, partial(list[str], page))
             if not ids:
                 return True
             last = ids[-1]
@@ -222,7 +222,7 @@ class Pruning:
     def _remove_files(self) -> None:
         while True:
             start = time.monotonic()
-            removed, stuck = patiently(self._using, lambda: store.remove_some(FILES_AT_ONCE))
+            removed, stuck = persistently(self._using, lambda: store.remove_some(FILES_AT_ONCE))
             self.done.files, self.done.stuck = self.done.files + removed, self.done.stuck + stuck
             if removed + stuck < FILES_AT_ONCE or self._rests(start):
                 return
@@ -230,7 +230,7 @@ class Pruning:
     def _delete_events(self, may_go: Q, ids: list[str]) -> None:
         while True:
             start = time.monotonic()
-            count = patiently(self._using, lambda: self._delete_some_events(may_go, ids))
+            count = persistently(self._using, lambda: self._delete_some_events(may_go, ids))
             self.done.events += count
             if count < EVENTS_AT_ONCE or self._rests(start):
                 return

@@ -17,12 +17,12 @@ from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
 from a2a_django import engine, signals
-from a2a_django.engine import Engine, bridge
+from a2a_django.engine import Engine, bridge, database
 from a2a_django.engine.jobs import CreateTask, Incoming
 from a2a_django.models import PushConfig, PushCursor, PushDelivery, Task, TaskEvent
 from a2a_django.models.fields import key_of, uuid7
-from a2a_django.push import ledger, statements
 from a2a_django.push import sender as push_sender
+from a2a_django.push import statements
 from a2a_django.push.sender import pause_after
 from tests.engine.kit import WAIT, message
 from tests.engine.writing import chunk, says
@@ -351,7 +351,7 @@ def test_a_database_that_is_away_does_not_end_the_sender(
         return claim(*args)
 
     monkeypatch.setattr(statements, "claim", away)
-    monkeypatch.setattr(ledger, "PATIENCE_SECONDS", 0)
+    monkeypatch.setattr(database, "PATIENCE_SECONDS", 0)
     monkeypatch.setattr(push_sender, "RETRY_SECONDS", 0.02)
     hook = receiver.hook()
     Told(hook.url).say("a")
