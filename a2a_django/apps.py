@@ -18,6 +18,8 @@ class A2ADjangoConfig(AppConfig):
         """Register checks and receivers, then import every app's ``agents.py``."""
         from a2a_django import checks, receivers  # noqa: F401
         from a2a_django.agents import directory, registry
+        from a2a_django.engine import runners
 
         directory.connect()
         registry.discover()
+        runners.announce()

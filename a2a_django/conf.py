@@ -40,6 +40,9 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "AGENT_CACHE_SECONDS": 5,
     # Largest request body in bytes, in every binding.
     "MAX_BODY_BYTES": 10 * 1024 * 1024,
+    # Where agents run: "in_process", "django_tasks", "celery", the dotted path of a class, or a dict {"BACKEND": one of
+    # these, "QUEUE": ..., "QUEUES": {agent: queue}, "WHEN_DOWN": "wait" or "refuse", ...}; docs/workers.md.
+    "RUNNER": "in_process",
     # Seconds a run may be silent towards the database before another process may take its task.
     "LEASE_SECONDS": 30,
     # Seconds a task may wait for its sender before it fails; 0: for ever.
@@ -174,6 +177,7 @@ class A2ASettings:
     DEFAULT_AGENT: str | None
     AGENT_CACHE_SECONDS: float
     MAX_BODY_BYTES: int
+    RUNNER: str | Mapping[str, Any]
     LEASE_SECONDS: float
     INPUT_REQUIRED_SECONDS: float
     SHUTDOWN_SECONDS: float

@@ -51,11 +51,12 @@ def main() -> int:
 
 
 def checks() -> str:
-    """Return the page of system checks: every message that a module of ``a2a_django.checks`` can give."""
+    """Return the page of system checks: every message that a module of checks, or a runner, can give."""
     rows: dict[str, list[tuple[str, str, str]]] = {}
     package = importlib.import_module("a2a_django.checks")
-    for module in pkgutil.iter_modules(package.__path__):
-        source = inspect.getsource(importlib.import_module(f"a2a_django.checks.{module.name}"))
+    modules = [f"a2a_django.checks.{module.name}" for module in pkgutil.iter_modules(package.__path__)]
+    for name in [*modules, "a2a_django.engine.runners.celery", "a2a_django.engine.runners.django_tasks"]:
+        source = inspect.getsource(importlib.import_module(name))
         for function in ast.walk(ast.parse(source)):
             if isinstance(function, ast.FunctionDef):
                 for check_id, row in _messages(function):

@@ -5,6 +5,6 @@
 
 from __future__ import annotations
 
-from a2a_django.checks import access, agents, doors, files, keys, setting, site
+from a2a_django.checks import access, agents, doors, files, keys, runners, setting, site
 
-__all__ = ["access", "agents", "doors", "files", "keys", "setting", "site"]
+__all__ = ["access", "agents", "doors", "files", "keys", "runners", "setting", "site"]

@@ -63,6 +63,9 @@ RULES: Final[dict[str, Rule]] = {
     "DEFAULT_AGENT": _TEXT,
     "AGENT_CACHE_SECONDS": _SECONDS_OR_NONE,
     "MAX_BODY_BYTES": _COUNT,
+    "RUNNER": Rule(
+        lambda v: isinstance(v, Mapping) or (isinstance(v, str) and v != ""), "a name, a dotted path or a dict"
+    ),
     "LEASE_SECONDS": _SECONDS,
     "INPUT_REQUIRED_SECONDS": Rule(lambda v: is_number(v) and v >= 0, "a number of seconds, 0 for ever"),
     "SHUTDOWN_SECONDS": _SECONDS_OR_NONE,

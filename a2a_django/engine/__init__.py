@@ -11,11 +11,11 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from a2a_django.engine.batch import Committed
+    from a2a_django.engine.dispatch import Dispatcher
     from a2a_django.engine.feed import Deliveries, Feed
     from a2a_django.engine.journal import Journal
     from a2a_django.engine.runner import Runner
@@ -43,6 +43,8 @@ class Engine:
 
         def deliver(done: list[Committed]) -> Deliveries:
             announce(done)
+            if self.dispatcher is not None:
+                self.dispatcher.give(done)
             self.watch.ring(done)
             if waiting := [one.queued for one in done if one.queued is not None]:
                 self.runner.queue.told(waiting)
@@ -53,6 +55,8 @@ class Engine:
         self.journal: Journal = self._make_journal(deliver)
         self.sender: Sender = self._make_sender()
         self.runner: Runner = Runner(self.journal)
+        self.dispatcher: Dispatcher | None = self._make_dispatcher()
+        self.runner.runs_here = self.dispatcher is None
         self.watch: Watch = self._make_watch()
         self.feed.on_reader = self.watch.wake
         self.runner.on_run = self.watch.wake
@@ -71,8 +75,15 @@ class Engine:
 
         return Sender(self.journal.holder, active=a2a_settings.PUSH_IN_PROCESS)
 
+    def _make_dispatcher(self) -> Dispatcher | None:
+        """Return the way to the site's queue, None where agents run in the serving processes."""
+        from a2a_django.engine.dispatch import Dispatcher
+        from a2a_django.engine.runners import get_runner
+
+        where = get_runner()
+        return None if where.runs_here else Dispatcher(where, self._look_soon)
+
     def _make_watch(self) -> Watch:
-        from a2a_django.engine.recovery import look
         from a2a_django.engine.watch import Watch
 
         return Watch(
@@ -80,8 +91,8 @@ class Engine:
             self.journal.holder,
             runs=self.runner.attempts,
             lost=self.runner.lost,
-            recover=partial(look, self.runner),
-            waiting=self.runner.queue.look,
+            recover=self._look,
+            waiting=self.runner.queue.look if self.dispatcher is None else self._look_soon,
         )
 
     def _begin(self) -> None:
@@ -92,17 +103,30 @@ class Engine:
         if any(agent.push_notifications for agent in registry.all()):
             self.sender.wake()
 
+    async def _look(self) -> float | None:
+        """Do what has to be done now and then; returns what ``recovery.look`` returns."""
+        from a2a_django.engine.recovery import look
+
+        until = await look(self.runner)
+        if self.dispatcher is not None:
+            await self.dispatcher.look()
+        return until
+
+    def _look_soon(self) -> None:
+        self.watch.look()
+
     def stop(self) -> None:
         """End what is at work, after the time that the site gives it, and write what waits."""
         self.watch.stop_looking()
-        self.runner.close(self._seconds())
+        self.runner.close(self.seconds())
         self.watch.flush(EXIT_SECONDS)
         self.watch.stop()
         self.sender.stop()
         self.journal.close()
 
     @staticmethod
-    def _seconds() -> float:
+    def seconds() -> float:
+        """Return how long runs may go on when the process is told to end."""
         from a2a_django.conf import a2a_settings
 
         return a2a_settings.SHUTDOWN_SECONDS
@@ -127,16 +151,24 @@ def install(engine: Engine | None) -> Engine | None:
     return before
 
 
-def shutdown() -> None:
+def current() -> Engine | None:
+    """Return the process's engine if it has been begun."""
+    return _engine
+
+
+def shutdown(*, threads: bool = True) -> None:
     """Let runs end for ``SHUTDOWN_SECONDS``, hand over the others, stop the threads, close their connections.
 
-    Blocks for that long; call it in a thread while a loop has runs. A later call starts afresh.
+    Blocks for that long; call it in a thread while a loop has runs. A later call starts afresh. Without ``threads``
+    those that have nothing more to write are left alone: for a process that is about to be ended without ado.
     """
     global _engine
     with _lock:
         engine, _engine = _engine, None
     if engine is not None:
         engine.stop()
+    if not threads:
+        return
     if (bridge := sys.modules.get("a2a_django.engine.bridge")) is not None:
         bridge.shutdown()
     if (database := sys.modules.get("a2a_django.engine.database")) is not None:
@@ -164,7 +196,7 @@ def _in_child() -> None:
 def _at_exit() -> None:
     if _engine is not None:  # before their loop is emptied
         _engine.watch.stop_looking()
-        _engine.runner.close(_engine._seconds())
+        _engine.runner.close(_engine.seconds())
     _end_daphne()
     shutdown()
 

@@ -19,6 +19,7 @@ from operator import attrgetter
 
 from django.db import connections, models, transaction
 
+from a2a_django.engine import clock
 from a2a_django.engine.outbox import Outbox
 from a2a_django.engine.receipts import Receipts
 from a2a_django.engine.statements import add_to_tally, insert, lock
@@ -45,6 +46,7 @@ MUTABLE = (
     "lease_expires_at",
     "queued_at",
     "queued_owner",
+    "handed_in_at",
 )
 CHANGING_HEAD = ("head", "base_seq", "chunks", "size", "complete")
 
@@ -64,6 +66,8 @@ class Committed:
     created: bool = False
     #: Whose task it is while it waits for a run: somebody has to take it up. None when it does not wait.
     queued: str | None = None
+    #: The agent of a task that has just come to wait: where there is a queue, it has to be given the task.
+    hand_in: str | None = None
     #: (seq, text, state or "", attempt) of each new event, in order
     events: list[tuple[int, str, str, int]] = field(default_factory=list)
 
@@ -86,6 +90,8 @@ class Batch:
         self.taken: list[Message] = []
         #: How many tasks of an owner wait for a run, of the owners for whom it was asked.
         self._waiting: dict[str, int] = {}
+        #: Tasks that have come to wait because of a message.
+        self._coming: set[str] = set()
         #: What runs keep for the next attempt at their message, by task and attempt.
         self.checkpoints: dict[tuple[str, int], str] = {}
         #: The files of stored parts, by task.
@@ -209,7 +215,7 @@ class Batch:
         """Give the task to ``holder`` for a new run of ``message``."""
         task.attempt += 1
         task.lease_holder, task.lease_expires_at = holder, expires
-        task.queued_at = task.queued_owner = None
+        task.queued_at = task.queued_owner = task.handed_in_at = None
         message.attempt = task.attempt
         message.tries += 1
         task.traceparent = _traceparent_of(message)
@@ -225,9 +231,15 @@ class Batch:
     def enqueue(self, task: Task, since: dt.datetime) -> None:
         """Have the task, which has a message that waits and nobody at work, wait for a run."""
         self.release(task)
-        task.queued_at, task.queued_owner = since, task.owner
+        task.queued_at, task.queued_owner, task.handed_in_at = since, task.owner, None
         if task.owner in self._waiting:
             self._waiting[task.owner] += 1
+
+    def enqueue_new(self, task: Task) -> None:
+        """Have the task wait for a run because of a message that has come; the site's queue is about to be given it."""
+        self.enqueue(task, clock.tick(self.using))
+        task.handed_in_at = task.queued_at
+        self._coming.add(task.pk)
 
     def put_back(self, task: Task, message: Message) -> None:
         """Have a message that was taken wait for a run again, in the place in which it came."""
@@ -238,7 +250,7 @@ class Batch:
     def leave_queue(self, task: Task) -> None:
         """Have the task wait no longer."""
         if task.queued_at is not None:
-            task.queued_at = task.queued_owner = None
+            task.queued_at = task.queued_owner = task.handed_in_at = None
             self.touch(task)
 
     def waiting_of(self, owner: str) -> int:
@@ -412,6 +424,9 @@ class Batch:
         }
         for task in self.created:
             found[task.pk].created = True
+        for pk in self._coming & found.keys():
+            if touched[pk].handed_in_at is not None:
+                found[pk].hand_in = touched[pk].agent
         for pk in self.outbox.told:
             found[pk].push = True
         for event in self.events:

@@ -16,6 +16,7 @@ from a2a_django.engine.database import alias
 from a2a_django.engine.snapshots import Snapshot
 from a2a_django.models import EventKind, Message, Task, TaskEvent
 from a2a_django.models.fields import key_of
+from a2a_django.protocol.states import TERMINAL
 
 #: Tasks that a message may refer to and messages of a context that an agent is given, at most.
 MAX_REFERENCES = 100
@@ -104,6 +105,12 @@ def user_of(pk: str) -> Any:
 def state_of(task_id: str) -> str | None:
     """Return the state of a task; None when it does not exist."""
     return Task.objects.using(alias()).filter(pk=task_id).values_list("state", flat=True).first()
+
+
+def is_at_rest(task_id: str, *, agent: str, owner: str) -> bool:
+    """Return whether a task of the owner's is neither at work nor waits for a run, and takes messages."""
+    rows = Task.objects.using(alias()).visible_to(agent=agent, owner=owner)
+    return rows.filter(pk=task_id, lease_holder="", queued_at__isnull=True).exclude(state__in=TERMINAL).exists()
 
 
 def conversation(context_id: str, *, agent: str, owner: str, task_id: str, but: int) -> list[str]:

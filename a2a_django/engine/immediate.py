@@ -257,6 +257,9 @@ class ImmediateEngine(Engine):
         sender.gives_back = False  # the test may be over, and its thread gone
         return sender
 
+    def _make_dispatcher(self) -> None:
+        """Agents run here, whatever the site has."""
+
     def _make_watch(self) -> Any:
         return NoWatch()
 

@@ -185,7 +185,7 @@ class CreateTask(Job[Accepted]):
         batch.create(task)
         message = self.incoming.row(batch, task, now)
         if not self.holder:
-            batch.enqueue(task, clock.tick(batch.using))
+            batch.enqueue_new(task)
             return Accepted(task, message, None, None, task.last_seq)
         batch.take(task, message, self.holder, clock.lease_end(batch.using))
         return Accepted(task, message, task.attempt, message, task.last_seq)
@@ -255,7 +255,7 @@ class AcceptMessage(Job[Accepted]):
         message = self.incoming.row(batch, task, now)
         start = (earlier or message) if free and self.holder else None
         if free and not self.holder:
-            batch.enqueue(task, clock.tick(batch.using))
+            batch.enqueue_new(task)
         if start is not None:
             batch.take(task, start, self.holder, clock.lease_end(batch.using))
         return Accepted(task, message, message.attempt, start, task.last_seq, is_lost=is_lost and not free)

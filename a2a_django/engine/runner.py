@@ -67,6 +67,8 @@ class Runner:
         self.quota.on_free = self.queue.freed
         #: The loop on which a run began last.
         self._home: asyncio.AbstractEventLoop | None = None
+        #: Who waits here until no run of a task is left in this process.
+        self._resting: dict[str, asyncio.Future[None]] = {}
         #: Whether the process ends: nothing new is begun.
         self.closing = False
         #: What becomes of tasks on which nobody works here any more.
@@ -81,11 +83,11 @@ class Runner:
         """
         if self.closing:
             raise UnavailableError("The server is about to stop")
-        may_wait = may_wait and bool(a2a_settings.MAX_QUEUED_PER_OWNER)
-        if may_wait and (not self.runs_here or self.queue.is_behind(owner)):
+        can_wait = may_wait and bool(a2a_settings.MAX_QUEUED_PER_OWNER)
+        if (may_wait and not self.runs_here) or (can_wait and self.queue.is_behind(owner)):
             place = Place()
         else:
-            place = self._place(owner, may_wait)
+            place = self._place(owner, can_wait)
         try:
             yield place
         finally:
@@ -228,17 +230,39 @@ class Runner:
         if following is None or following.start is None:
             place.give_back()
             self.queue.go()
+            self._rests(run.task_id)
         elif self.closing:
             place.give_back()
             self._left.append(PutBack(run.task_id, following.task.attempt))
         else:
             self.begin_soon(run.agent, following, place)
 
+    @contextmanager
+    def taking(self) -> Iterator[None]:
+        """Around taking a task and ``begin_soon``: who ends the process waits for it."""
+        with self._lock:
+            self._beginning += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._beginning -= 1
+
     def begin_soon(self, agent: Agent, accepted: Accepted, place: Place) -> None:
         """Have a task that was taken run on the running loop; ``place`` was kept for it."""
         with self._lock:
             self._beginning += 1
         self.spawn(self._begin_claimed(agent, accepted, place))
+
+    def at_rest(self, task_id: str) -> asyncio.Future[None]:
+        """Return what is done when no run of a task is left here; for a task that was taken, before it is begun, on the
+        loop of its runs."""
+        self._resting[task_id] = future = asyncio.get_running_loop().create_future()
+        return future
+
+    def _rests(self, task_id: str) -> None:
+        if (future := self._resting.pop(task_id, None)) is not None and not future.done():
+            future.set_result(None)
 
     async def _begin_claimed(self, agent: Agent, accepted: Accepted, place: Place) -> None:
         try:
@@ -248,6 +272,8 @@ class Runner:
             with self._lock:
                 self._beginning -= 1
             place.give_back()
+            if accepted.task.pk not in self._runs:
+                self._rests(accepted.task.pk)
 
     async def follow(self, agent: Agent, message: Message) -> None:
         """Run a message that its task has been given, on the running loop. One that cannot be run waits again."""
@@ -385,6 +411,16 @@ class Runner:
             time.sleep(LOOK_SECONDS)
         self._let_begin(here)
         runs, self._runs = list(self._runs.values()), {}
+        self._leave(runs)
+
+    def leave(self, task_id: str) -> None:
+        """Leave a task to others although its run is not over; not on the loop of the run."""
+        with self._lock:
+            run = self._runs.pop(task_id, None)
+        if run is not None:
+            self._leave([run])
+
+    def _leave(self, runs: list[Run]) -> None:
         for run in runs:
             run.give_up()
         jobs, self._left = self._left, []

@@ -244,6 +244,7 @@ class Migration(migrations.Migration):
                     "queued_owner",
                     a2a_django.models.fields.ExactCharField(blank=True, editable=False, max_length=190, null=True),
                 ),
+                ("handed_in_at", models.DateTimeField(blank=True, editable=False, null=True)),
                 ("created_at", models.DateTimeField(verbose_name="created")),
             ],
             options={

@@ -75,6 +75,8 @@ class Task(models.Model):
     # stands here once more so that an index without conditions finds what waits, too, however many tasks have ended.
     queued_at = models.DateTimeField(_("queued since"), null=True, blank=True)
     queued_owner = ExactCharField(max_length=190, null=True, blank=True, editable=False)
+    # When the site's queue was given the task, as far as it waits for one (engine/dispatch.py).
+    handed_in_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     created_at = models.DateTimeField(_("created"))
 

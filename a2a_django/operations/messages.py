@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import TypeVar
@@ -178,7 +179,8 @@ async def _begin(call: CallContext, incoming: Incoming, history_length: int | No
         )
         accepted: Accepted | None = None
         if agent.mode == "task":
-            accepted = await _made(here.journal.submit(create), begin if place.is_free else None)
+            async with _handed_in(task.pk, agent.slug, needed=not place.is_free):
+                accepted = await _made(here.journal.submit(create), begin if place.is_free else None)
         elif claim is not None:
             await _made(here.journal.submit(HoldMessage(claim)), lambda accepted: begin(accepted=None))
         if place.is_free:
@@ -247,7 +249,9 @@ async def _go_on(
     """Take a message in and start the run that it brings about. Not to be interrupted: once accepted, the task is ours
     to run."""
     here = engine.get()
-    accepted = await here.journal.submit(job)
+    needed = not place.is_free and await _will_wait(call, job.task_id)
+    async with _handed_in(job.task_id, call.agent.slug, needed=needed):
+        accepted = await here.journal.submit(job)
     if accepted.is_lost:
         here.watch.look()
     message = accepted.start or accepted.message
@@ -267,6 +271,21 @@ async def _go_on(
     attempt = accepted.attempt if past.attempt is None else past.attempt
     turn = Turn(accepted.task.pk, accepted.message.position, attempt, past.reported)
     return Started(accepted.task.pk, snapshot.text, reader, turn, accepted.task.has_push)
+
+
+def _handed_in(task_id: str, agent: str, *, needed: bool) -> AbstractAsyncContextManager[None]:
+    """Inside, a task comes to wait for the site's queue, if it has one. Raises ``UnavailableError`` where that has to
+    take it first, and does not."""
+    dispatcher = engine.get().dispatcher
+    return nullcontext() if dispatcher is None or not needed else dispatcher.asking(task_id, agent)
+
+
+async def _will_wait(call: CallContext, task_id: str) -> bool:
+    """Return whether a message makes a task wait for the site's queue; asked only where that has to take it first."""
+    dispatcher = engine.get().dispatcher
+    if dispatcher is None or not dispatcher.refuses:
+        return False
+    return await database.read(history.is_at_rest, task_id, agent=call.agent.slug, owner=call.owner)
 
 
 async def _references(call: CallContext, message: Wire) -> list[Task]:

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from tests.keys import pem
 from tests.live import LiveProcess, Site, free_port
@@ -34,8 +34,9 @@ def scripted_site(variant: str, database: str, folder: Path, more: Mapping[str, 
 
 
 @contextmanager
-def database(kind: str, folder: Path, name: str) -> Iterator[str]:
-    """Make an empty database and yield its address; PostgreSQL is found through the PG* variables."""
+def database(kind: str, folder: Path, name: str, *, template: str = "") -> Iterator[str]:
+    """Make an empty database, or in PostgreSQL a copy of the one with the address ``template``, and yield its address;
+    PostgreSQL is found through the PG* variables."""
     if kind == "sqlite":
         yield f"sqlite:///{quote(str(folder / f'{name}.sqlite3'))}"
         return
@@ -46,7 +47,8 @@ def database(kind: str, folder: Path, name: str) -> Iterator[str]:
     address = f"postgresql://{quote(user)}:{quote(password)}@{host}:{port}"
     unique = f"a2a_{name}_{secrets.token_hex(4)}"
     with psycopg.connect(f"{address}/postgres", autocommit=True) as admin:
-        admin.execute(f'CREATE DATABASE "{unique}"')
+        source = f' TEMPLATE "{urlsplit(template).path[1:]}"' if template else ""
+        admin.execute(f'CREATE DATABASE "{unique}"{source}')
         try:
             yield f"{address}/{unique}"
         finally:
