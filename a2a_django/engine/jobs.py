@@ -77,6 +77,7 @@ class Job(ABC, Generic[R]):
         if self.future is not None and not self.future.done():
             if self.error is not None:
                 self.future.set_exception(self.error)
+                self.future.exception()  # looked at: a caller who has left meanwhile need not see it
             else:
                 self.future.set_result(self.result)  # type: ignore[arg-type]
 

@@ -17,7 +17,7 @@ A2A = {
     "LEASE_SECONDS": float(os.environ.get("CHAOS_LEASE_SECONDS", "6")),
     "SHUTDOWN_SECONDS": 1,
     # So few that some tasks wait for a run.
-    "MAX_RUNS": 6,
+    "MAX_RUNS": 8,
     "PUSH_RETRY_SECONDS": 0.2,
     "PUSH_MAX_RETRY_SECONDS": 2,
     "PUSH_TIMEOUT_SECONDS": 3,

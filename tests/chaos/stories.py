@@ -22,8 +22,8 @@ from tests.push.receiver import Answer, Hook
 PATIENCE: Final = 45.0
 #: Seconds for which a slow reader reads nothing, all in all.
 DAWDLE: Final = 5.0
-#: How often the first message is sent again while its answers are lost.
-SENDINGS: Final = 40
+#: Seconds for which the first message is sent again while its answers are lost, or processes have no room for a run.
+SENDING: Final = 120.0
 
 
 @dataclass(eq=False)
@@ -83,7 +83,8 @@ class Story:
             configuration["taskPushNotificationConfig"] = {"url": self.hook.url}
         self.repeats = self.part.repeats and (self.part.slug != "talker" or chance.random() < 0.5)
         message: Json | None = None
-        for _ in range(SENDINGS):
+        until = self.stage.now() + SENDING
+        while self.stage.now() < until:
             door = self.stage.door()
             self._home = door.process
             if message is None or not self.repeats:

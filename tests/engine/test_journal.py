@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -469,3 +471,13 @@ def test_a_message_the_database_cannot_store_is_its_senders_error(writer: Journa
         writer.write(follow_up(writer, task))
     in_the_way.delete()
     assert writer.write(follow_up(writer, task)).message.position == 2
+
+
+async def test_a_refusal_is_no_news_when_its_caller_has_left(caplog: pytest.LogCaptureFixture) -> None:
+    with journal() as (writer, _):
+        task = (await asyncio.to_thread(create, writer)).task
+        writer.submit(says(task, chunk(task, "stale"), attempt=9))  # nobody waits for it
+        await asyncio.to_thread(writer.write, says(task, chunk(task, "a")))
+        await writer.submit(says(task, chunk(task, "b")))
+        gc.collect()
+    assert "never retrieved" not in caplog.text
