@@ -66,7 +66,7 @@ def shown(figures: Figures, *, push: bool) -> dict[str, Any]:
     tiles = {
         "running": _tile(_("Running"), figures.running, _("tasks that an agent is working on")),
         "waiting": _tile(_("Waiting for a human"), figures.waiting, _("tasks that need input or authorization")),
-        "queued": _tile(_("Queued"), figures.queued, _("tasks that no agent has begun")),
+        "queued": _tile(_("Queued"), figures.queued, _("tasks whose message waits for its turn")),
         "failed": _tile(_("Failed today"), figures.failed_today, _("since midnight")),
         "median": {
             "label": _("Median time"),
@@ -103,6 +103,7 @@ def _bars(figures: Figures) -> list[dict[str, Any]]:
         found.append(
             {
                 "x": place * (WIDTH + GAP),
+                "edge": place * (WIDTH + GAP) + (WIDTH if place == len(figures.hours) - 1 else 0),
                 "y": HEIGHT - height,
                 "height": height,
                 "hour": f"{timezone.localtime(start):%H:%M}",

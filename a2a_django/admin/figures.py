@@ -21,8 +21,8 @@ from a2a_django.models import PushConfig, Task, TaskState
 from a2a_django.models.fields import first_id
 
 #: Where counting stops, and how many of the last completed tasks the median is of.
-LIMIT: Final = 10_000
-SAMPLE: Final = 500
+LIMIT: Final = 5_000
+SAMPLE: Final = 200
 HOURS: Final = 24
 
 
@@ -63,8 +63,7 @@ def look() -> Figures:
     wanted: dict[Any, QuerySet[Any]] = {
         "running": tasks.filter(lease_expires_at__isnull=False),
         "waiting": tasks.filter(state__in=[TaskState.INPUT_REQUIRED, TaskState.AUTH_REQUIRED]),
-        # A task in recovery has a lease until somebody takes it.
-        "queued": tasks.filter(state=TaskState.SUBMITTED, lease_expires_at__isnull=True),
+        "queued": tasks.filter(queued_owner__isnull=False),
         "failed": tasks.filter(state=TaskState.FAILED, status_timestamp__gte=_midnight(now)),
         "backlog": due,
     }

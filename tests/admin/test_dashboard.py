@@ -36,7 +36,7 @@ def test_the_figures_are_right() -> None:
     lease = {"lease_holder": "x", "lease_expires_at": now}
     task(TaskState.WORKING, **lease)
     task(TaskState.SUBMITTED, **lease)
-    task(TaskState.SUBMITTED)
+    task(TaskState.SUBMITTED, queued_at=now, queued_owner="alice")
     task(TaskState.INPUT_REQUIRED)
     task(TaskState.AUTH_REQUIRED)
     failed = task(TaskState.FAILED)
@@ -68,7 +68,7 @@ def test_an_empty_site_has_a_dashboard() -> None:
 def test_counting_stops_at_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "LIMIT", 3)
     for _ in range(5):
-        task(TaskState.SUBMITTED)
+        task(TaskState.SUBMITTED, queued_at=timezone.now(), queued_owner="alice")
     found = figures.look()
     assert (found.queued.value, found.queued.more) == (3, True)
     assert str(found.queued) == "3+"
