@@ -75,8 +75,8 @@ def shown(figures: Figures, *, push: bool) -> dict[str, Any]:
         },
     }
     if push:
-        note = ngettext("webhook behind, %(events)s event", "webhooks behind, %(events)s events", figures.backlog.value)
-        tiles["backlog"] = _tile(_("Deliveries"), figures.backlog, note % {"events": figures.overdue_events})
+        note = ngettext("%(count)d event to be sent", "%(count)d events to be sent", figures.overdue_events)
+        tiles["backlog"] = _tile(_("Webhooks behind"), figures.backlog, note % {"count": figures.overdue_events})
     return {"tiles": tiles, "bars": _bars(figures), "at": formats.time_format(timezone.localtime(), "H:i:s")}
 
 

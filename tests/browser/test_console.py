@@ -68,10 +68,10 @@ def test_a_webhook_is_disabled_enabled_and_sent_to_again(
         task = call(live, "SendMessage", sent)["task"]["id"]
         page = open_page(f"a2a_django/pushconfig/?q={task}", **LOOKS[look])
         for _ in range(100):  # until the sender has been there
-            if page.get_by_text("410 Gone").count():
+            if page.get_by_text("answered 410").count():
                 break
             page.reload()
-        page.get_by_text("410 Gone").first.wait_for()
+        page.get_by_text("answered 410").first.wait_for()
         shot(page, f"webhooks-{look}")
         page.get_by_role("link", name="http://127.0.0.1").first.click()
         assert "s3cret" not in page.content()
