@@ -16,8 +16,27 @@ from aiohttp import web
 #: How long anything is waited for.
 WAIT = 15
 
-#: What a webhook answers: a status, seconds to wait before 200, or a status with headers.
-Answer = int | float | tuple[int, dict[str, str]]
+
+class Gate:
+    """An answer that is given when somebody says so."""
+
+    def __init__(self, status: int = 200) -> None:
+        self.status = status
+        self._opened = threading.Event()
+
+    def open(self) -> None:
+        """Let the answer be given; from any thread."""
+        self._opened.set()
+
+    async def passed(self) -> int:
+        """Wait for that; returns the status."""
+        while not self._opened.is_set():  # noqa: ASYNC110 - it is opened in another thread
+            await asyncio.sleep(0.01)
+        return self.status
+
+
+#: What a webhook answers: a status, seconds to wait before 200, a status with headers, or one that waits.
+Answer = int | float | tuple[int, dict[str, str]] | Gate
 
 
 @dataclass
@@ -123,6 +142,8 @@ class Receiver:
                 answer = 200
             elif isinstance(answer, tuple):
                 answer, headers = answer
+            elif isinstance(answer, Gate):
+                answer = await answer.passed()
             post.status = answer
             return web.Response(status=answer, headers=headers)
         finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,15 +13,24 @@ import pytest
 from django.db import connection, transaction
 
 from a2a_django import engine
+from a2a_django.engine import clock
 from a2a_django.models import PushConfig, PushDelivery, Task
-from tests.engine.kit import WAIT
-from tests.push.kit import Told, at_rest, until
-from tests.push.receiver import Receiver
+from tests.push import kit
+from tests.push.kit import Told, at_rest
+from tests.push.receiver import Gate, Receiver
 
 pytestmark = [
     pytest.mark.usefixtures("sound_rows"),
     pytest.mark.skipif(connection.vendor == "sqlite", reason="the database locks no rows"),
 ]
+
+#: A machine that is busy with something else is no failure.
+WAIT = 60
+
+
+def until(condition: Callable[[], Any]) -> Any:
+    """Wait for a condition, also on a busy machine."""
+    return kit.until(condition, WAIT)
 
 
 @contextmanager
@@ -34,7 +44,7 @@ def holding(*work: Callable[[], Any]) -> Iterator[None]:
                 for each in work:
                     each()
                 reached.set()
-                opened.wait(WAIT * 2)
+                opened.wait(WAIT * 4)
                 transaction.set_rollback(True)
         finally:
             connection.close()
@@ -51,11 +61,13 @@ def holding(*work: Callable[[], Any]) -> Iterator[None]:
 
 def test_one_that_recovers_while_its_row_is_held_holds_up_nobody(receiver: Receiver, quick: Any) -> None:
     quick(PUSH_RETRY_SECONDS=1, PUSH_TIMEOUT_SECONDS=30)
-    hook, other = receiver.hook(500, 1.0, 200), receiver.hook()
+    gate = Gate()
+    hook, other = receiver.hook(500, gate, 200), receiver.hook()
     told, free = Told(hook.url), Told(other.url)
     told.say_all(["a", "b"])
     until(lambda: len(hook.posts) == 2)  # the second attempt is under way
     with holding(lambda: PushConfig.objects.select_for_update().get(pk=told.configs[0].pk)):
+        gate.open()
         until(lambda: hook.posts[1].status == 200)
         time.sleep(0.3)
         free.say_all([str(i) for i in range(5)])
@@ -67,11 +79,13 @@ def test_one_that_recovers_while_its_row_is_held_holds_up_nobody(receiver: Recei
 
 def test_a_task_that_is_about_to_be_deleted_holds_up_nobody(receiver: Receiver, quick: Any) -> None:
     quick(PUSH_TIMEOUT_SECONDS=30)
-    hook, other = receiver.hook(1.0, 0.0), receiver.hook()
+    gate = Gate()
+    hook, other = receiver.hook(gate, 200), receiver.hook()
     told, free = Told(hook.url), Told(other.url)
     told.say_all(["a", "b"])
     until(lambda: hook.posts)
     with holding(lambda: Task.objects.filter(pk=told.task.pk).delete()):
+        gate.open()
         until(lambda: hook.posts[0].status == 200)
         time.sleep(0.3)
         free.say_all([str(i) for i in range(5)])
@@ -82,11 +96,13 @@ def test_a_task_that_is_about_to_be_deleted_holds_up_nobody(receiver: Receiver, 
 
 def test_a_retried_delivery_whose_row_is_held_holds_up_nobody(receiver: Receiver, quick: Any) -> None:
     quick(PUSH_RETRY_SECONDS=1, PUSH_TIMEOUT_SECONDS=30)
-    hook, other = receiver.hook(500, 1.0, 200), receiver.hook()
+    gate = Gate()
+    hook, other = receiver.hook(500, gate, 200), receiver.hook()
     told, free = Told(hook.url), Told(other.url)
     told.say_all(["a", "b"])
     until(lambda: len(hook.posts) == 2)
     with holding(lambda: PushDelivery.objects.select_for_update().get()):
+        gate.open()
         until(lambda: hook.posts[1].status == 200)
         time.sleep(0.3)
         free.say_all([str(i) for i in range(5)])
@@ -97,12 +113,14 @@ def test_a_retried_delivery_whose_row_is_held_holds_up_nobody(receiver: Receiver
 
 def test_a_failure_whose_record_is_held_holds_up_nobody(receiver: Receiver, quick: Any) -> None:
     quick(PUSH_RETRY_SECONDS=1, PUSH_TIMEOUT_SECONDS=30)
-    hook, other = receiver.hook(500, 500, 200), receiver.hook()
+    gate = Gate(500)
+    hook, other = receiver.hook(500, gate, 200), receiver.hook()
     told, free = Told(hook.url), Told(other.url)
     told.say_all(["a", "b"])
-    until(lambda: PushDelivery.objects.exists())
+    until(lambda: len(hook.posts) == 2)
     with holding(lambda: PushDelivery.objects.select_for_update().get()):
-        until(lambda: len(hook.posts) == 2)
+        gate.open()
+        until(lambda: hook.posts[1].status == 500)
         time.sleep(0.3)
         free.say_all([str(i) for i in range(5)])
         until(lambda: len(other.posts) == 5)
@@ -110,15 +128,25 @@ def test_a_failure_whose_record_is_held_holds_up_nobody(receiver: Receiver, quic
     assert hook.texts() == ["a", "b"]
 
 
+def lease_of(told: Told) -> dt.datetime:
+    """When the lease of its first webhook expires; long ago when there is none."""
+    found = PushConfig.objects.get(pk=told.configs[0].pk).lease_expires_at
+    return found or dt.datetime.min.replace(tzinfo=dt.UTC)
+
+
 def test_nothing_is_sent_on_a_lease_that_could_not_be_made_longer(receiver: Receiver, quick: Any) -> None:
     quick(LEASE_SECONDS=4, PUSH_TIMEOUT_SECONDS=30)
-    hook, other = receiver.hook(6.0, 200), receiver.hook(6.0, 200)
+    gate = Gate()
+    hook, other = receiver.hook(gate, 200), receiver.hook(gate, 200)
     told, free = Told(hook.url), Told(other.url)
     told.say_all(["a", "b"])
     free.say_all(["a", "b"])
     until(lambda: hook.posts and other.posts)
     with holding(lambda: PushConfig.objects.select_for_update().get(pk=told.configs[0].pk)):
-        until(lambda: other.texts() == ["a", "b"], 30)  # longer than a lease, but that one was renewed
+        until(lambda: lease_of(told) < clock.read("default") < lease_of(free))
+        gate.open()
+        # That one's lease was renewed; if the machine was too slow for it, the event is sent twice.
+        until(lambda: list(dict.fromkeys(other.texts())) == ["a", "b"])
         until(lambda: hook.texts() == ["a"])
         time.sleep(0.5)
         assert len(hook.posts) == 1
