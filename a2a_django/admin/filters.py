@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
-from django.db.models import Exists, Max, Min, QuerySet
+from django.db.models import Max, Min, QuerySet, Subquery
 from django.http import HttpRequest
 from django.utils import formats, timezone
 from django.utils.translation import gettext as _
@@ -153,13 +153,16 @@ def _below(value: str) -> list[str]:
     if len(value) > 7:
         return []
     steps = [f"{value}-{number:02d}" for number in range(1, 13 if len(value) == 4 else 32)]
-    there = {}
+    ends: dict[str, str] = {}
+    firsts: dict[str, Subquery] = {}
     for number, step in enumerate(steps):
         if (bounds := _bounds(step)) is not None:
-            made = Task.objects.filter(pk__gte=first_id(bounds[0]), pk__lt=first_id(bounds[1]))
-            there[f"step{number}"] = Exists(made.order_by())
-    row = Task.objects.order_by("-pk").annotate(**there).values(*there).first() or {}
-    return [steps[int(name.removeprefix("step"))] for name, is_there in row.items() if is_there]
+            # The first one since then, and not whether there is one between: for that PostgreSQL, which does not know
+            # that the rows lie in the order of their ids, may read the whole table.
+            since = Task.objects.filter(pk__gte=first_id(bounds[0])).order_by("pk").values("pk")[:1]
+            ends[f"step{number}"], firsts[f"step{number}"] = first_id(bounds[1]), Subquery(since)
+    row = Task.objects.order_by("-pk").annotate(**firsts).values(*firsts).first() or {}
+    return [steps[int(name.removeprefix("step"))] for name, pk in row.items() if pk and pk < ends[name]]
 
 
 def _year(pk: str) -> int:

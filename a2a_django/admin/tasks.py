@@ -122,7 +122,7 @@ class TaskAdmin(ReadOnlyMixin, DeskAdmin):
         """How long ago it was made."""
         return looks.age(task.created_at)
 
-    @admin.display(description=gettext_lazy("in this state for"))
+    @admin.display(description=gettext_lazy("state for"))
     def since(self, task: Task) -> str:
         """How long its state has lasted."""
         return looks.age(task.status_timestamp)
