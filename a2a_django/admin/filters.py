@@ -153,16 +153,16 @@ def _below(value: str) -> list[str]:
     if len(value) > 7:
         return []
     steps = [f"{value}-{number:02d}" for number in range(1, 13 if len(value) == 4 else 32)]
-    ends: dict[str, str] = {}
+    limits: dict[str, str] = {}
     firsts: dict[str, Subquery] = {}
     for number, step in enumerate(steps):
         if (bounds := _bounds(step)) is not None:
             # The first one since then, and not whether there is one between: for that PostgreSQL, which does not know
             # that the rows lie in the order of their ids, may read the whole table.
             since = Task.objects.filter(pk__gte=first_id(bounds[0])).order_by("pk").values("pk")[:1]
-            ends[f"step{number}"], firsts[f"step{number}"] = first_id(bounds[1]), Subquery(since)
+            limits[f"step{number}"], firsts[f"step{number}"] = first_id(bounds[1]), Subquery(since)
     row = Task.objects.order_by("-pk").annotate(**firsts).values(*firsts).first() or {}
-    return [steps[int(name.removeprefix("step"))] for name, pk in row.items() if pk and pk < ends[name]]
+    return [steps[int(name.removeprefix("step"))] for name, pk in row.items() if pk and pk < limits[name]]
 
 
 def _year(pk: str) -> int:
