@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -40,6 +41,8 @@ logger = logging.getLogger("a2a_django.engine")
 
 #: Tasks taken in one transaction, which others of this process wait for.
 AT_ONCE: Final = 20
+#: How often it is looked whether tasks wait for agents that are no longer here: that reads all that waits.
+ORPHANS_SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +206,7 @@ class Queue:
         self._behind: set[str] = set()
         self._heard: set[str] = set()
         self._last: str | None = None
+        self._looked = float("-inf")
 
     def is_behind(self, owner: str) -> bool:
         """Return whether a new task of ``owner``'s has others before it."""
@@ -221,6 +225,14 @@ class Queue:
         """There are tasks that wait, whosever they are; from any thread."""
         self._hungry = True
         self.go()
+
+    def may_have_orphans(self) -> bool:
+        """Return, now and then, that it is time to look for tasks whose agents are no longer here."""
+        now = time.monotonic()
+        if now - self._looked < ORPHANS_SECONDS:
+            return False
+        self._looked = now
+        return True
 
     def freed(self, owner: str) -> None:
         """An owner has fewer runs at work than before; from any thread."""

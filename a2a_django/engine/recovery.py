@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 from a2a_django.agents import registry
 from a2a_django.engine import clock, database
 from a2a_django.engine.batch import Batch
-from a2a_django.engine.expiry import expire
+from a2a_django.engine.expiry import end_orphans, expire
 from a2a_django.engine.jobs import Accepted, Job, has_expired
 from a2a_django.engine.queue import any_waits
 from a2a_django.engine.quotas import Place
@@ -148,6 +148,8 @@ async def look(runner: Runner) -> float | None:
     if not await database.read(any_waits):
         return until
     runner.queue.look()
+    if runner.queue.may_have_orphans():
+        await end_orphans(runner.journal)
     return math.inf if until is None else until
 
 

@@ -30,6 +30,7 @@ class Waiting(Echo):
     def __init__(self) -> None:
         super().__init__()
         self.go = asyncio.Event()
+        self.ended = 0
 
     async def run(self, ctx: TaskContext) -> AsyncIterator[str]:
         """Wait, then say something."""
@@ -41,6 +42,7 @@ class Waiting(Echo):
             await ctx.working()
         await self.go.wait()
         yield "at last"
+        self.ended += 1
 
 
 @pytest.fixture
@@ -97,6 +99,21 @@ async def test_running_tasks_of_one_owner(
     await when(lambda: engine.get().runner.quota.taken(owner) == 1)
     assert (await door.call("SendMessage", ask(), headers=alice)).task
     waiting.go.set()
+    await when(nothing_taken)
+
+
+async def test_tasks_that_wait_for_room(door: Door, waiting: Waiting, settings: Settings) -> None:
+    """What there is no room for is taken in and waits; more than may wait is refused."""
+    limited(settings, MAX_RUNS_PER_OWNER=1, MAX_QUEUED_PER_OWNER=1)
+    tasks = [(await door.call("SendMessage", ask())).task for _ in range(2)]
+    assert tasks[1]["status"]["state"] == "TASK_STATE_SUBMITTED"
+    for operation in ("SendMessage", "SendStreamingMessage"):
+        refused = await door.call(operation, ask())
+        assert refused.status == (429 if door.name != "GRPC" else "RESOURCE_EXHAUSTED")
+        assert (refused.reason, refused.retry) == ("RESOURCE_EXHAUSTED", 1)
+    assert await Task.objects.acount() == 2  # refused before anything was kept
+    waiting.go.set()
+    await when(lambda: waiting.ended == 2)
     await when(nothing_taken)
 
 

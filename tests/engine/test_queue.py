@@ -7,12 +7,15 @@ import threading
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 from django.db.models import Q
 from pytest_django import Settings
 
 from a2a_django import Agent, engine
 from a2a_django.agents import TaskContext, registry
-from a2a_django.engine import database, history, watch
+from a2a_django.engine import Engine, database, expiry, history, watch
+from a2a_django.engine.expiry import end_orphans, expire
+from a2a_django.engine.queue import ClaimOne
 from a2a_django.models import Message, Task
 from a2a_django.protocol.errors import ThrottledError, UnavailableError
 from tests.engine.kit import (
@@ -29,6 +32,7 @@ from tests.engine.kit import (
     some,
     state_of,
     states_in,
+    status_text,
     stream,
     subscribe,
     until,
@@ -265,3 +269,118 @@ async def test_nothing_is_taken_any_more_when_the_journal_is_closed(
     assert "could not be given back: the process ends" in caplog.text
     here.runner.closing = False
     desk.let()
+
+
+async def test_where_agents_run_elsewhere_every_task_waits(desk: Desk) -> None:
+    """But what may be answered without a task is run here."""
+    runner = engine.get().runner
+    runner.runs_here = False
+    (task_id,) = await give(desk, "a")
+    found = await database.run(row, task_id)
+    assert (found.queued_owner, found.lease_holder) == ("alice", "")
+    desk.let()
+    assert state_of(await send(made_of(desk.run, slug="desk", mode="auto"), "here")) == "COMPLETED"
+    runner.queue.look()
+    await quiet()
+    assert desk.begun == ["here"]
+    accepted = await runner.journal.submit(ClaimOne(task_id, runner.journal.holder))
+    assert accepted is not None
+    assert accepted.start is not None
+    assert await runner.journal.submit(ClaimOne(task_id, "another")) is None
+    await runner.follow(desk.agent, accepted.start)
+    desk.let()
+    await all_over()
+    assert desk.begun == ["here", "a"]
+
+
+async def test_an_owner_whose_run_waits_for_him_may_begin_another(desk: Desk, settings: Settings) -> None:
+    limited(settings, MAX_RUNS_PER_OWNER=1)
+    go, over = asyncio.Event(), asyncio.Event()
+
+    async def run(ctx: TaskContext) -> None:
+        await go.wait()
+        await ctx.auth_required("who are you?")
+        await over.wait()
+
+    parking = made_of(run, slug="parking")
+    await send(parking, immediately=True)
+    await give(desk, "next")
+    assert await database.run(waiting) == ["next"]
+    go.set()
+    await when(lambda: desk.begun == ["next"])
+    over.set()
+    desk.let()
+    await all_over()
+
+
+async def test_a_task_that_cannot_be_begun_waits_again(
+    desk: Desk, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limited(settings, MAX_RUNS=1)
+    first, second = await give(desk, "a", "b")
+    read, failures = history.past_of, []
+
+    def past_of(message: Message, **options: Any) -> Any:
+        if len(failures) < 2:
+            failures.append(message.task_id)
+            raise OperationalError("the database is away")
+        return read(message, **options)
+
+    monkeypatch.setattr(history, "past_of", past_of)
+    desk.let(2)
+    await all_over()
+    assert failures == [second] * 2
+    assert desk.begun == ["a", "b"]
+    assert await database.run(lambda: Message.objects.get(task=second, role="ROLE_USER").tries) == 1
+    assert first != second
+
+
+async def test_a_task_whose_sender_has_answered_does_not_expire_while_it_waits(desk: Desk, settings: Settings) -> None:
+    limited(settings, MAX_RUNS=1)
+    (task_id,) = await give(desk, "ask")
+    await until(lambda: not row(task_id).lease_holder)
+    await give(desk, "other")
+    await send(desk.agent, "answer", task_id=task_id, immediately=True)
+    limited(settings, INPUT_REQUIRED_SECONDS=0.001)
+    await expire(engine.get().journal)
+    assert (await database.run(row, task_id)).state == "TASK_STATE_INPUT_REQUIRED"
+    desk.let(2)
+    await all_over()
+    assert desk.begun == ["ask", "other", "answer"]
+
+
+async def test_a_task_of_an_agent_that_is_gone_does_not_wait_for_ever(
+    desk: Desk, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limited(settings, MAX_RUNS=1)
+    _, waits = await give(desk, "a", "b")
+    monkeypatch.setattr(registry, "_agents", {})
+    desk.let()
+    await until(lambda: not Task.objects.exclude(lease_holder="").exists())
+    await end_orphans(engine.get().journal)
+    assert (await database.run(row, waits)).state == "TASK_STATE_SUBMITTED"  # another version of the site may know it
+    monkeypatch.setattr(expiry, "NO_AGENT_SECONDS", 0)
+    await end_orphans(engine.get().journal)
+    assert status_text(await get(desk.agent, waits)) == expiry.NO_AGENT_TEXT
+
+
+async def test_another_process_with_room_is_told(desk: Desk, settings: Settings) -> None:
+    """By the bell: nobody looks by himself here."""
+    other = Engine()
+    other.runner._home = asyncio.get_running_loop()
+    try:
+        heard: list[bool] = []
+        here = engine.get()
+        here.watch.ring = lambda done: heard.extend(one.queued is not None for one in done)  # type: ignore[method-assign]
+        here.runner.most = 1
+        await give(desk, "a")
+        assert True not in heard
+        await give(desk, "b")
+        assert True in heard
+        await other.watch._heard({"from": "another", "waiting": True})
+        await when(lambda: desk.begun == ["a", "b"])
+        assert len(other.runner.attempts()) == 1
+        desk.let(2)
+        await all_over()
+    finally:
+        await asyncio.to_thread(other.stop)
