@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -63,8 +64,9 @@ class Stage:
         self.diary.append(f"{self.now():7.2f} {text}")
 
     def fault(self, text: str, **evidence: Any) -> None:
-        """Record that something is wrong; the evidence goes to a file."""
+        """Record that something is wrong, and say so; the evidence goes to a file."""
         self.faults.append(f"{self.now():7.2f} {text}")
+        print("FAULT", self.faults[-1], file=sys.stderr, flush=True)
         if len(self.faults) > MAX_FAULTS:
             self.over = True
         elif evidence:
