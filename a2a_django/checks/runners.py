@@ -35,6 +35,19 @@ def check_runner(app_configs: Apps, **kwargs: Any) -> Messages:
 
 
 @register(TAG, Tags.models)
+def check_room_to_wait(app_configs: Apps, **kwargs: Any) -> Messages:
+    """Check that tasks may wait, where all of them have to: E089."""
+    try:
+        runner = _runner()
+    except ImproperlyConfigured:
+        return []
+    if runner is None or runner.runs_here or a2a_settings.MAX_QUEUED_PER_OWNER:
+        return []
+    text = "A2A['MAX_QUEUED_PER_OWNER'] is 0, and with A2A['RUNNER'] every task waits for a worker: all are refused."
+    return [Error(text, hint="Say how many tasks of one owner may wait, or leave it out.", id="a2a_django.E089")]
+
+
+@register(TAG, Tags.models)
 def check_what_runs_here(app_configs: Apps, **kwargs: Any) -> Messages:
     """Tell which agents run in the serving process although the site has workers: I088."""
     try:

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 from django.db import DatabaseError, InterfaceError
@@ -68,7 +69,9 @@ class Runner:
         #: The loop on which a run began last.
         self._home: asyncio.AbstractEventLoop | None = None
         #: Who waits here until no run of a task is left in this process.
-        self._resting: dict[str, asyncio.Future[None]] = {}
+        self._resting: dict[str, asyncio.Future[bool]] = {}
+        #: Tasks that are just being left to others.
+        self._leaving: set[str] = set()
         #: Whether the process ends: nothing new is begun.
         self.closing = False
         #: What becomes of tasks on which nobody works here any more.
@@ -230,7 +233,8 @@ class Runner:
         if following is None or following.start is None:
             place.give_back()
             self.queue.go()
-            self._rests(run.task_id)
+            if run.task_id not in self._leaving:  # otherwise it rests when that is written
+                self._rests(run.task_id)
         elif self.closing:
             place.give_back()
             self._left.append(PutBack(run.task_id, following.task.attempt))
@@ -254,15 +258,16 @@ class Runner:
             self._beginning += 1
         self.spawn(self._begin_claimed(agent, accepted, place))
 
-    def at_rest(self, task_id: str) -> asyncio.Future[None]:
-        """Return what is done when no run of a task is left here; for a task that was taken, before it is begun, on the
-        loop of its runs."""
+    def at_rest(self, task_id: str) -> asyncio.Future[bool]:
+        """Return what is done when no run of a task is left here, with whether it was left to others; for a task that
+        was taken, before it is begun, on the loop of its runs."""
         self._resting[task_id] = future = asyncio.get_running_loop().create_future()
         return future
 
-    def _rests(self, task_id: str) -> None:
+    def _rests(self, task_id: str, *, left: bool = False) -> None:
+        self._leaving.discard(task_id)
         if (future := self._resting.pop(task_id, None)) is not None and not future.done():
-            future.set_result(None)
+            future.set_result(left)
 
     async def _begin_claimed(self, agent: Agent, accepted: Accepted, place: Place) -> None:
         try:
@@ -421,8 +426,17 @@ class Runner:
             self._leave([run])
 
     def _leave(self, runs: list[Run]) -> None:
+        self._leaving.update(run.task_id for run in runs)
         for run in runs:
             run.give_up()
+        try:
+            self._write_left(runs)
+        finally:
+            for run in runs:
+                with suppress(RuntimeError):  # its loop is closed, and nobody waits there
+                    run.loop.call_soon_threadsafe(partial(self._rests, run.task_id, left=True))
+
+    def _write_left(self, runs: list[Run]) -> None:
         jobs, self._left = self._left, []
         jobs += [HandOver(run.task_id, run.attempt, run.agent.max_attempts) for run in runs if run.task is not None]
         dropped = [drop for run in runs if (drop := run.dropping()) is not None]

@@ -120,8 +120,7 @@ async def _carry_out(task_id: str) -> Outcome:
             return Outcome.NOTHING  # somebody was faster
         rest = here.runner.at_rest(task_id)
         here.runner.begin_soon(agent, accepted, Place())
-    await rest
-    return Outcome.DONE
+    return Outcome.LEFT if await rest else Outcome.DONE
 
 
 async def _waiting(here: engine.Engine, task_id: str) -> Task | None:

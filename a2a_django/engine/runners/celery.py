@@ -8,6 +8,7 @@ This module has to be imported wherever the task may be sent or run; ``apps.py``
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections.abc import Iterator
@@ -24,7 +25,11 @@ from a2a_django import engine
 from a2a_django.engine import work
 from a2a_django.engine.runners.base import Options, RunnerBackend
 
+logger = logging.getLogger("a2a_django.engine")
+
 TASK_NAME = "a2a_django.run_task"
+#: Pools that take the threads away on which agents run.
+GREEN = ("gevent", "eventlet")
 #: Connections that are kept for the next message, at most.
 KEPT = 4
 
@@ -134,8 +139,11 @@ class CeleryRunner(RunnerBackend):
 _read_end = _write_end = -1
 
 
-def _worker_begins(**kwargs: Any) -> None:
+def _worker_begins(sender: Any = None, **kwargs: Any) -> None:
     global _read_end, _write_end
+    pool = getattr(sender, "pool_cls", None)
+    if any(name in f"{pool}" for name in GREEN):
+        logger.error("Agents do not run in a pool of green threads; use --pool threads, which is as good for them")
     _read_end, _write_end = os.pipe()
 
 
