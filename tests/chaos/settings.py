@@ -16,8 +16,8 @@ A2A = {
     "WEBHOOK_ALLOWED_HOSTS": ["127.0.0.1"],
     "LEASE_SECONDS": float(os.environ.get("CHAOS_LEASE_SECONDS", "6")),
     "SHUTDOWN_SECONDS": 1,
-    # So few that some tasks wait for a run.
-    "MAX_RUNS": 8,
+    # So few that some tasks wait for a run while processes are away. (Those of mode "auto" do not wait, they are refused.)
+    "MAX_RUNS": 12,
     "PUSH_RETRY_SECONDS": 0.2,
     "PUSH_MAX_RETRY_SECONDS": 2,
     "PUSH_TIMEOUT_SECONDS": 3,

@@ -12,7 +12,7 @@ from tests.chaos.stage import Stage
 from tests.chaos.stories import PATIENCE, Story
 
 #: Stories at a time; more wait, so that a slow machine is not drowned.
-MOST = 40
+MOST = 30
 #: Seconds after which a task that waits for its sender counts as at rest: all who watch it must have seen the last
 #: event by then, also through a process that was paused and without bells.
 REST = 20.0
@@ -87,10 +87,15 @@ class Theatre:
             await self._ended(story)
         elif standing.orphaned:
             await self._orphaned(story)
-        elif story.part.rests and not standing.held and self.stage.now() - story.moved_at > REST:
-            await self._drop(story, rested=True)
+        elif story.part.rests and not standing.held:
+            await self._rests(story)
         elif self.stage.now() - story.moved_at > 2 * PATIENCE:
             self.stage.fault(f"task {story.task_id} ({story.part}) stands still in {standing.state}")
+            await self._drop(story, rested=True)
+
+    async def _rests(self, story: Story) -> None:
+        quiet = self.stage.now() - max(story.moved_at, story.heard_at())
+        if quiet > REST and (quiet > PATIENCE or await story.is_told(story.task_id)):
             await self._drop(story, rested=True)
 
     async def _ended(self, story: Story) -> None:
