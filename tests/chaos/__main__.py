@@ -73,7 +73,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Let it happen; returns 0, or 1 when something was wrong."""
     options = arguments(argv)
     logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # it is not news that the database is away
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # so that everything is cleaned up
+    for number in (signal.SIGINT, signal.SIGTERM):  # so that everything is cleaned up
+        signal.signal(number, lambda given, _: sys.exit(128 + given))
     seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1 << 32)
     folder = options.keep or Path(tempfile.mkdtemp(prefix="a2a-chaos-"))
     folder.mkdir(parents=True, exist_ok=True)

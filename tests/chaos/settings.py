@@ -16,7 +16,7 @@ A2A = {
     "WEBHOOK_ALLOWED_HOSTS": ["127.0.0.1"],
     "LEASE_SECONDS": float(os.environ.get("CHAOS_LEASE_SECONDS", "6")),
     "SHUTDOWN_SECONDS": 1,
-    # So few that some tasks wait for a run while processes are away. (Those of mode "auto" do not wait, they are refused.)
+    # So few that some tasks wait for a run while processes are away; those of mode "auto" are refused then.
     "MAX_RUNS": 12,
     "PUSH_RETRY_SECONDS": 0.2,
     "PUSH_MAX_RETRY_SECONDS": 2,
