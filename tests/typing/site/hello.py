@@ -1,0 +1,8 @@
+from __future__ import annotations
+
+from a2a_django import TaskContext, agent
+
+
+@agent()
+async def hello(ctx: TaskContext) -> str:
+    return f"Hello, {ctx.text}!"
