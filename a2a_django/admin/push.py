@@ -19,6 +19,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 from yarl import URL
 
+from a2a_django.admin import looks
 from a2a_django.admin.base import ReadOnlyMixin
 from a2a_django.admin.console import ConsoleAdmin
 from a2a_django.admin.inbox import Capped
@@ -54,12 +55,12 @@ class Webhooks(ReadOnlyMixin, ConsoleAdmin):
         """Whoever may act on rows may see them."""
         return super().has_view_permission(request, obj) or self.has_operate_permission(request)
 
-    def task_link(self, task_id: str) -> str:
-        """Return a task's id, as a link where the site shows tasks."""
+    def task_link(self, task_id: str, words: str = "") -> str:
+        """Return ``words`` for a task (default: its id), as a link where the site shows tasks."""
         try:
-            return format_html('<a href="{}">{}</a>', self.address("change", task_id, model=Task), task_id)
+            return format_html('<a href="{}">{}</a>', self.address("change", task_id, model=Task), words or task_id)
         except NoReverseMatch:
-            return task_id
+            return words or task_id
 
     def send_again(self, request: HttpRequest, pks: Iterable[int]) -> None:
         """Send deliveries again, and say what became of it."""
@@ -122,7 +123,7 @@ class ConfigStateFilter(admin.SimpleListFilter):
 class ConfigAdmin(Webhooks):
     """Webhooks of tasks."""
 
-    list_display = ("webhook", "task_id_link", "state", "failures", "behind", "due_at", "last_error")
+    list_display = ("webhook", "short_task", "state", "failures", "behind", "due_at", "last_error")
     list_display_links = ("webhook",)
     list_filter = (ConfigStateFilter, "protocol_version")
     list_select_related = ("cursor",)
@@ -170,6 +171,11 @@ class ConfigAdmin(Webhooks):
     def task_id_link(self, config: PushConfig) -> str:
         """The task, as a link where the site shows tasks."""
         return self.task_link(config.task_id)
+
+    @admin.display(description=gettext_lazy("task"))
+    def short_task(self, config: PushConfig) -> str:
+        """The task, short enough for a column."""
+        return self.task_link(config.task_id, looks.short(config.task_id))
 
     @admin.display(description=gettext_lazy("state"))
     def state(self, config: PushConfig) -> str:
@@ -304,7 +310,7 @@ class DeliveryAdmin(Webhooks):
     list_display = (
         "number",
         "webhook",
-        "task_id_link",
+        "short_task",
         "state",
         "attempts",
         "next_attempt",
@@ -354,6 +360,11 @@ class DeliveryAdmin(Webhooks):
         """The task, as a link where the site shows tasks."""
         return self.task_link(delivery.config.task_id)
 
+    @admin.display(description=gettext_lazy("task"))
+    def short_task(self, delivery: PushDelivery) -> str:
+        """The task, short enough for a column."""
+        return self.task_link(delivery.config.task_id, looks.short(delivery.config.task_id))
+
     @admin.display(description=gettext_lazy("state"))
     def state(self, delivery: PushDelivery) -> str:
         """What became of it, in a word with a colour."""
@@ -368,7 +379,8 @@ class DeliveryAdmin(Webhooks):
     @admin.display(description=gettext_lazy("next attempt"))
     def next_attempt(self, delivery: PushDelivery) -> Any:
         """When it is tried again."""
-        return delivery.config.due_at if delivery.delivered_at is None and delivery.dead_at is None else None
+        waits = delivery.delivered_at is None and delivery.dead_at is None
+        return (waits and delivery.config.due_at) or "-"
 
     def get_urls(self) -> list[URLPattern]:
         """Return the addresses, that of sending again among them."""

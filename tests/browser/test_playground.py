@@ -94,6 +94,9 @@ def test_files_data_and_hostile_text_do_no_harm(open_page: OpenPage, tmp_path: P
     with page.expect_download() as download:
         talk.get_by_role("button", name="Download").first.click()
     assert Path(download.value.path()).read_text() == "hello"
+    wire = page.locator("#a2a-wire").inner_text()
+    assert "\\u202e" in wire
+    assert "\u202e" not in wire
     shot(page, "playground-hostile")
     page.get_by_role("button", name="New conversation").click()
     assert talk.inner_text() == ""

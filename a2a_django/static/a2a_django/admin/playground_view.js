@@ -5,6 +5,8 @@
   const LONGEST = 2000;
   const ENTRIES = 300;
   const CHARACTERS = 100000;
+  // What cannot be seen in JSON, or turns the text around it.
+  const UNSEEN = /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
   const make = (name, className, text) => {
     const made = document.createElement(name);
@@ -20,7 +22,10 @@
 
   // JSON for people; long texts in it are cut.
   const pretty = (value, words) =>
-    JSON.stringify(value, (_name, inner) => (typeof inner === "string" ? cut(inner, LONGEST, words) : inner), 2);
+    JSON.stringify(value, (_name, inner) => (typeof inner === "string" ? cut(inner, LONGEST, words) : inner), 2).replace(
+      UNSEEN,
+      (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    );
 
   const parsed = (text) => {
     try {
