@@ -10,7 +10,7 @@ DEV := $(VENV)/.dev-is-installed
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types docs acceptance cluster interop browser chaos package bench proto clean
+.PHONY: help demo test lint types docs acceptance cluster interop browser chaos package messages bench proto clean
 
 help:
 	@echo "make demo         the example site on http://127.0.0.1:$(PORT); PORT=8123 for another port"
@@ -22,6 +22,7 @@ help:
 	@echo "make chaos        kills processes, Redis and PostgreSQL under 500 tasks, for 5 minutes; ARGS='--seconds 60'"
 	@echo "make interop      the official Python and JavaScript clients, of 1.x and of 0.3"
 	@echo "make browser      the admin in a real browser; Debian's package chromium has to be there"
+	@echo "make messages     the German catalogue: texts of the code into it, compiled (needs gettext)"
 	@echo "make package      wheel and sdist, and docs/tutorial.md followed with the wheel in an empty folder"
 	@echo "make bench        this server beside the official SDK's; writes benchmarks/RESULTS.md"
 	@echo "make proto        the message modules anew from proto/a2a.proto"
@@ -66,6 +67,12 @@ browser: $(DEV)
 
 bench: $(DEV)
 	$(PY) -m benchmarks $(ARGS)
+
+# After changes of texts for people; then translate what is empty or fuzzy, and again.
+messages: $(DEV)
+	cd a2a_django && PYTHONPATH=.. DJANGO_SETTINGS_MODULE=tests.settings ../$(PY) -m django makemessages -l de \
+	    --no-location --no-wrap --no-obsolete
+	msgfmt --check-format -o a2a_django/locale/de/LC_MESSAGES/django.mo a2a_django/locale/de/LC_MESSAGES/django.po
 
 package: $(DEV)
 	$(PY) -m pytest tests/packaging $(ARGS)
