@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
-from django.db import DatabaseError, InterfaceError
+from django.db import DatabaseError, InterfaceError, connections, transaction
 
 from a2a_django.agents import Agent
 from a2a_django.conf import a2a_settings
@@ -463,15 +463,26 @@ class Runner:
 
 
 def renew(attempts: dict[str, int], holder: str) -> list[str]:
-    """Renew leases; the tasks that are no longer run by their attempt are returned."""
+    """Renew leases; the tasks that are no longer run by their attempt are returned.
+
+    Rows that another transaction holds (a site's own may be long) keep the lease that they have, instead of holding up
+    all others: as long as they are held, nobody else takes them either.
+    """
     lost = []
     ids = list(attempts)
     using = database.alias()
+    features = connections[using].features
     clock.read(using)
     for start in range(0, len(ids), 500):
         some = ids[start : start + 500]
         rows = Task.objects.using(using).filter(pk__in=some, lease_holder=holder)
-        rows.update(lease_expires_at=clock.lease_end(using))
+        with transaction.atomic(using=using):
+            free = rows
+            if features.has_select_for_update_skip_locked:
+                no_key = features.has_select_for_no_key_update
+                locked = rows.order_by("pk").select_for_update(skip_locked=True, no_key=no_key)
+                free = rows.filter(pk__in=list(locked.values_list("pk", flat=True)))
+            free.update(lease_expires_at=clock.lease_end(using))
         held = dict(rows.values_list("pk", "attempt"))
         lost += [pk for pk in some if held.get(pk) != attempts[pk]]
     return lost

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
+
+from django.db import connection, transaction
 
 from a2a_django import engine
 from a2a_django.engine.jobs import CreateTask, Incoming
@@ -73,3 +77,29 @@ def at_rest(of: PushConfig) -> bool:
     """Whether nothing waits for a webhook and nobody holds it."""
     row = PushConfig.objects.get(pk=of.pk)
     return row.due_at is None and not row.lease_holder
+
+
+@contextmanager
+def holding(*work: Callable[[], Any]) -> Iterator[None]:
+    """A transaction in another thread, which does ``work`` and is rolled back only at the end of the block."""
+    reached, opened = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        try:
+            with transaction.atomic():
+                for each in work:
+                    each()
+                reached.set()
+                opened.wait(WAIT * 4)
+                transaction.set_rollback(True)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert reached.wait(WAIT)
+    try:
+        yield
+    finally:
+        opened.set()
+        thread.join(WAIT)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import datetime as dt
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import connection
 
 from a2a_django import engine
 from a2a_django.engine import clock
 from a2a_django.models import PushConfig, PushDelivery, Task
 from tests.push import kit
-from tests.push.kit import Told, at_rest
+from tests.push.kit import Told, at_rest, holding
 from tests.push.receiver import Gate, Receiver
 
 pytestmark = [
@@ -31,32 +29,6 @@ WAIT = 60
 def until(condition: Callable[[], Any]) -> Any:
     """Wait for a condition, also on a busy machine."""
     return kit.until(condition, WAIT)
-
-
-@contextmanager
-def holding(*work: Callable[[], Any]) -> Iterator[None]:
-    """A transaction in another thread, which does ``work`` and is rolled back only at the end of the block."""
-    reached, opened = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        try:
-            with transaction.atomic():
-                for each in work:
-                    each()
-                reached.set()
-                opened.wait(WAIT * 4)
-                transaction.set_rollback(True)
-        finally:
-            connection.close()
-
-    thread = threading.Thread(target=hold)
-    thread.start()
-    assert reached.wait(WAIT)
-    try:
-        yield
-    finally:
-        opened.set()
-        thread.join(WAIT)
 
 
 def test_one_that_recovers_while_its_row_is_held_holds_up_nobody(receiver: Receiver, quick: Any) -> None:

@@ -1,0 +1,39 @@
+"""Leases are renewed together, and none waits for another."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from a2a_django.engine.runner import renew
+from a2a_django.models import Task
+from tests.engine.conftest import sound_rows
+from tests.push.kit import Told, holding
+
+__all__ = ["sound_rows"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.mark.skipif(not connection.features.has_select_for_update_skip_locked, reason="the database locks no rows")
+def test_a_row_that_somebody_holds_does_not_keep_other_leases_from_being_renewed() -> None:
+    held, free = Told(), Told()
+    past = timezone.now() - dt.timedelta(seconds=5)
+    ids = [told.task.pk for told in (held, free)]
+    Task.objects.filter(pk__in=ids).update(lease_expires_at=past)
+    attempts = dict.fromkeys(ids, 1)
+    with holding(lambda: Task.objects.select_for_update().get(pk=held.task.pk)):
+        assert renew(attempts, held.journal.holder) == []
+        assert Task.objects.get(pk=free.task.pk).lease_expires_at > past
+        assert Task.objects.get(pk=held.task.pk).lease_expires_at == past
+    assert renew(attempts, held.journal.holder) == []
+    assert Task.objects.get(pk=held.task.pk).lease_expires_at > past
+
+
+def test_what_another_attempt_has_is_told() -> None:
+    mine, lost = Told(), Told()
+    Task.objects.filter(pk=lost.task.pk).update(attempt=2)
+    assert renew({mine.task.pk: 1, lost.task.pk: 1}, mine.journal.holder) == [lost.task.pk]
