@@ -1,4 +1,4 @@
-"""The package under a ."""
+"""The package under a prefix."""
 
 from __future__ import annotations
 
