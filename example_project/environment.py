@@ -63,3 +63,13 @@ def channel_layers(name: str) -> dict[str, dict[str, Any]]:
     if not url:
         return {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
     return {"default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": [url]}}}
+
+
+def runner(name: str) -> str | dict[str, Any]:
+    """Return A2A["RUNNER"], "in_process" without the variable. Raises ``ImproperlyConfigured`` for anything unknown."""
+    value = os.environ.get(name) or "in_process"
+    if value == "celery":
+        return {"BACKEND": "celery", "OPTIONS": {"APP": "example_project.celery.app"}}
+    if value in {"in_process", "django_tasks"}:
+        return value
+    raise ImproperlyConfigured(f"{name}: expected celery, django_tasks or in_process")

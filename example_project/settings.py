@@ -10,7 +10,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from example_project.environment import channel_layers, database, flag, words
+import django
+
+from example_project.environment import channel_layers, database, flag, runner, words
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # Database and password of the demo; not in the repository.
@@ -94,6 +96,14 @@ STATIC_URL = "static/"
 SHOP_WEBHOOK_TOKEN = os.environ.get("EXAMPLE_WEBHOOK_TOKEN", "the-example-sites-token-is-public")
 SHOP_WEBHOOK_JWKS_URL = os.environ.get("EXAMPLE_WEBHOOK_JWKS_URL", "")
 
+# For EXAMPLE_RUNNER, see below.
+CELERY_BROKER_URL = os.environ.get("EXAMPLE_BROKER_URL", "redis://127.0.0.1:6379/0")
+CELERY_TASK_DEFAULT_QUEUE = os.environ.get("EXAMPLE_QUEUE", "celery")
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+if os.environ.get("EXAMPLE_RUNNER") == "django_tasks":
+    INSTALLED_APPS += ["django_tasks_db"] if django.VERSION >= (6, 0) else ["django_tasks", "django_tasks_db"]
+    TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
+
 A2A: dict[str, Any] = {
     # Anybody may talk to the order desk. Production: leave both lines out. Then callers need an API key, made with
     # `manage.py a2a_key USERNAME`; or list the REST framework classes that your site has already.
@@ -103,6 +113,9 @@ A2A: dict[str, Any] = {
     "BASE_URL": os.environ.get("EXAMPLE_BASE_URL") or None,
     # Programs written after tutorials may call, too. Production: leave it out unless such programs call your site.
     "TUTORIAL_DIALECT": True,
+    # EXAMPLE_RUNNER=celery or django_tasks has agents run on workers: `celery -A example_project worker` (the broker's
+    # address is EXAMPLE_BROKER_URL), or `manage.py db_worker`.
+    "RUNNER": runner("EXAMPLE_RUNNER"),
     # Where `manage.py rungrpc` is reached from outside; with it the card lists gRPC.
     "GRPC_URL": os.environ.get("EXAMPLE_GRPC_URL") or None,
 }

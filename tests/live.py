@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 40
@@ -139,6 +140,31 @@ class LiveProcess:
         return "\n".join([f"--- the end of {self.log.name}", *text[-lines:]])
 
 
+class Worker(LiveProcess):
+    """A process that takes no connections, ready when it says ``words``."""
+
+    def __init__(self, command: Sequence[str], *, words: str, **options: Any) -> None:
+        super().__init__(command, **options)
+        self._words = words
+
+    def start(self) -> None:
+        """Start it, also again."""
+        self._seen = self.log.stat().st_size if self.log.exists() else 0
+        super().start()
+
+    def _is_ready(self) -> bool:
+        if not self.log.exists():
+            return False
+        with self.log.open("rb") as log:
+            log.seek(self._seen)
+            return self._words.encode() in log.read()
+
+    def wait(self, seconds: float) -> None:
+        """Wait until it has ended by itself."""
+        assert self._process is not None
+        self._process.wait(seconds)
+
+
 @dataclass(frozen=True)
 class Site:
     """A Django site in ``root`` with what it finds in its environment; logs go to ``folder``."""
@@ -175,6 +201,18 @@ class Site:
             ready=None if kind == "grpc" else CARD_PATH,
             port=port,
         )
+
+
+def celery_worker(site: Site, app: str, *, name: str, concurrency: int = 50) -> Worker:
+    """Return a Celery worker of a site, whose threads wait for the runs of its agents; not started yet."""
+    command = f"-m celery -A {app} worker --pool threads --concurrency {concurrency} -l INFO".split()
+    return Worker(
+        [sys.executable, *command, "--without-gossip", "--without-mingle"],
+        cwd=site.root,
+        environment=site._environment(),
+        log=site.folder / f"{name}.log",
+        words=" ready.",
+    )
 
 
 def free_port() -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from example_project.environment import words
+from example_project.environment import runner, words
 from example_project.settings import *  # noqa: F403
 from example_project.settings import INSTALLED_APPS
 
@@ -22,6 +22,7 @@ SCRIPTED_VARIANT = os.environ.get("EXAMPLE_VARIANT", "main")
 # The package's defaults: an API key for every call.
 A2A = {
     "BASE_URL": os.environ.get("EXAMPLE_BASE_URL") or None,
+    "RUNNER": runner("EXAMPLE_RUNNER"),
     "GRPC_URL": os.environ.get("EXAMPLE_GRPC_URL") or None,
     # The path of a private key; with it cards are signed.
     "SIGNING_KEYS": [f"file:{path}" for path in words("EXAMPLE_SIGNING_KEYS", "")],

@@ -34,6 +34,14 @@ def main() -> int:
         help="let the processes ring each other through this Redis (address also: A2A_TEST_REDIS_URL)",
     )
     parser.add_argument(
+        "--workers",
+        nargs="?",
+        default="",
+        const=os.environ.get("A2A_TEST_REDIS_URL", "redis://127.0.0.1:6379/0"),
+        metavar="URL",
+        help="have the agents run on workers of Celery with this Redis (address also: A2A_TEST_REDIS_URL)",
+    )
+    parser.add_argument(
         "--blackbox",
         type=Path,
         default=Path(os.environ.get("A2A_BLACKBOX", ROOT.parent / "shared" / "blackbox")),
@@ -45,7 +53,7 @@ def main() -> int:
         parser.error(f"no black-box suite in {options.blackbox}")
     with tempfile.TemporaryDirectory(prefix="a2a-acceptance-") as folder:
         try:
-            plan = Plan(options.server, options.database, options.cluster, options.redis)
+            plan = Plan(options.server, options.database, options.cluster, options.redis, options.workers)
             return run(plan, options.blackbox, Path(folder), rest, everything=options.all)
         except LiveError as error:
             print(error, file=sys.stderr)

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from urllib.parse import quote, urlsplit
 
 from tests.keys import pem
-from tests.live import LiveProcess, Site, free_port
+from tests.live import LiveProcess, Site, celery_worker, free_port
 
 VARIANTS = ("main", "plain", "strict")
 
@@ -61,15 +61,23 @@ class Plan:
 
     With ``cluster`` there is a second ASGI process beside the first of the main variant, and a gRPC process beside each
     variant, all on the same database; ``redis`` is the address of the server that carries their messages, "" without.
+    ``broker`` is that of the Redis through which agents run on workers of Celery, one beside each variant; "" without.
     """
 
     server: str
     database: str
     cluster: bool = False
     redis: str = ""
+    broker: str = ""
 
     def __str__(self) -> str:
-        words = [self.server, self.database, "cluster" if self.cluster else "", "redis" if self.redis else ""]
+        words = [
+            self.server,
+            self.database,
+            "cluster" if self.cluster else "",
+            "redis" if self.redis else "",
+            "workers" if self.broker else "",
+        ]
         return ", ".join(filter(None, words))
 
 
@@ -81,10 +89,12 @@ class Running:
     asgi: dict[str, LiveProcess] = field(default_factory=dict)
     grpc: dict[str, LiveProcess] = field(default_factory=dict)
     second: LiveProcess | None = None
+    workers: list[LiveProcess] = field(default_factory=list)
 
     def logs(self) -> Iterator[str]:
         """Return the ends of the logs."""
-        processes = [*self.asgi.values(), *self.grpc.values(), *([self.second] if self.second else [])]
+        servers = [*self.asgi.values(), *self.grpc.values(), *([self.second] if self.second else [])]
+        processes = [*servers, *self.workers]
         return (process.tail(150) for process in processes)
 
 
@@ -98,10 +108,16 @@ def running(plan: Plan, folder: Path) -> Iterator[Running]:
             environment = {"EXAMPLE_REDIS_URL": plan.redis}
             if plan.cluster:
                 environment["EXAMPLE_GRPC_URL"] = f"127.0.0.1:{(port := free_port())}"
+            if plan.broker:
+                environment |= {"EXAMPLE_RUNNER": "celery", "EXAMPLE_BROKER_URL": plan.broker}
+                environment["EXAMPLE_QUEUE"] = f"a2a-{secrets.token_hex(4)}"
             site = scripted_site(variant, url, folder, environment)
             site.manage("migrate", "--verbosity", "0")
             site.manage("scriptedusers", *found.keys.values())
             found.asgi[variant] = stack.enter_context(site.server(plan.server))
+            if plan.broker:
+                worker = celery_worker(site, "example_project", name=f"{variant}-worker")
+                found.workers.append(stack.enter_context(worker))
             if plan.cluster:
                 found.grpc[variant] = stack.enter_context(site.server("grpc", name=f"{variant}-grpc", port=port))
                 if variant == "main":

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 import httpx
 
-from tests.live import LiveProcess, Site
+from tests.live import LiveProcess, Site, Worker
 
 WAIT = 60
 
@@ -43,29 +43,6 @@ WORKERS: dict[str, tuple[Sequence[str], str]] = {
 }
 
 
-class Worker(LiveProcess):
-    """A worker process, ready when it says so."""
-
-    words = ""
-
-    def start(self) -> None:
-        """Start it, also again."""
-        self._seen = self.log.stat().st_size if self.log.exists() else 0
-        super().start()
-
-    def _is_ready(self) -> bool:
-        if not self.log.exists():
-            return False
-        with self.log.open("rb") as log:
-            log.seek(self._seen)
-            return self.words.encode() in log.read()
-
-    def wait(self) -> None:
-        """Wait until it has ended by itself."""
-        assert self._process is not None
-        self._process.wait(WAIT)
-
-
 class RunnersSite(Site):
     """The site in a folder."""
 
@@ -77,11 +54,13 @@ class RunnersSite(Site):
     def worker(self, pool: str = "prefork", name: str = "worker") -> Worker:
         """Return a worker of the site's kind; ``pool`` is for Celery."""
         command, words = WORKERS[f"celery-{pool}" if self.kind == "celery" else self.kind]
-        found = Worker(
-            [sys.executable, *command], cwd=self.root, environment=self._environment(), log=self.folder / f"{name}.log"
+        return Worker(
+            [sys.executable, *command],
+            cwd=self.root,
+            environment=self._environment(),
+            log=self.folder / f"{name}.log",
+            words=words,
         )
-        found.words = words
-        return found
 
     def enqueue(self, *task_ids: str) -> None:
         """Give the queue tasks, whether they wait or not."""

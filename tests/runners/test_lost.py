@@ -8,7 +8,7 @@ from threading import Timer
 import pytest
 
 from tests.runners.conftest import MakeSite
-from tests.runners.kit import KINDS, Caller, until
+from tests.runners.kit import KINDS, WAIT, Caller, until
 
 #: Longer than any of these tests: whoever goes on did not wait for a lease.
 FOR_EVER = "600"
@@ -77,6 +77,6 @@ def test_a_stopped_worker_lets_its_runs_come_to_their_end(kind: str, pool: str, 
             until(lambda: site.noted(task["id"]))
             one.signal(signal.SIGTERM)
             Timer(1, site.go, (task["id"],)).start()
-            one.wait()
+            one.wait(WAIT)
         assert caller.state("plain", task) == "COMPLETED"
         assert len(site.noted(task["id"])) == 1
