@@ -13,12 +13,21 @@ _numbers = itertools.count(1)
 WAIT = 40
 
 
-def send(base: str, text: str, *, agent: str = "order-desk", task: str = "", now: bool = False, **members: Any) -> Any:
+def send(
+    base: str,
+    text: str,
+    *,
+    agent: str = "order-desk",
+    task: str = "",
+    now: bool = False,
+    configuration: Any = None,
+    **members: Any,
+) -> Any:
     """Send a message and return the task, as it is at once (``now``) or when it has come to a rest."""
     message = {"messageId": f"b-{next(_numbers)}", "role": "ROLE_USER", "parts": [{"text": text}], **members}
     if task:
         message["taskId"] = task
-    body = {"message": message, "configuration": {"returnImmediately": now}}
+    body = {"message": message, "configuration": {"returnImmediately": now, **(configuration or {})}}
     answer = httpx.post(f"{base}/a2a/{agent}/message:send", json=body, headers={"A2A-Version": "1.0"}, timeout=WAIT)
     assert answer.status_code == 200, answer.text
     return answer.json()["task"]
@@ -40,3 +49,11 @@ def settled(base: str, task: str, state: str, *, agent: str = "order-desk") -> A
             return found
         assert time.monotonic() < until, found["status"]
         time.sleep(0.1)
+
+
+def cancel(base: str, task: str, *, agent: str = "order-desk") -> None:
+    """Cancel the task."""
+    answer = httpx.post(
+        f"{base}/a2a/{agent}/tasks/{task}:cancel", json={}, headers={"A2A-Version": "1.0"}, timeout=WAIT
+    )
+    assert answer.status_code == 200, answer.text
