@@ -112,3 +112,14 @@ def test_the_dashboard_renews_itself(open_page: OpenPage, live: LiveProcess, sho
     page.get_by_text("The same as a table").click()
     rows = page.locator("#a2a-hours-table tbody tr").all_inner_texts()
     assert sum(int(row.split()[-1]) for row in rows) >= 2
+
+
+@pytest.mark.parametrize("name", ["dashboard", "playground", "agents", "keys", "webhooks"])
+def test_the_desk_in_german(open_page: OpenPage, shot: Any, name: str) -> None:
+    paths = {"agents": "", "dashboard": "dashboard/", "playground": "playground/"}
+    path = {"keys": KEYS, "webhooks": "a2a_django/pushconfig/"}.get(name) or f"a2a_django/agentsetting/{paths[name]}"
+    for width in (1280, 390):
+        page = open_page(path, locale="de-DE", viewport={"width": width, "height": 800})
+        assert page.locator("html").get_attribute("lang") == "de"
+        shot(page, f"german-{name}-{width}")
+        assert fits(page)
