@@ -8,7 +8,6 @@ import sys
 import types
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 
@@ -42,9 +41,9 @@ class DocumentationTests(A2ATestCase):
     def test_pydantic_ai(self) -> None:
         shop = example(0)
         agent = shop.TeaShop()
-        with mock.patch.object(shop.TeaShop.agent, "model", TestModel(custom_output_text="Green or black?")):
-            stream = self.a2a_client.stream("Tea, please", agent=agent)
-            stream.read()
+        shop.TeaShop.agent.model = TestModel(custom_output_text="Green or black?")
+        stream = self.a2a_client.stream("Tea, please", agent=agent)
+        stream.read()
         assert stream.text == "Green or black?"
         assert "Calling price" in [event.text for event in stream.events]
 
