@@ -120,6 +120,8 @@ class Engine:
         self.watch.stop_looking()
         self.runner.close(self.seconds())
         self.watch.flush(EXIT_SECONDS)
+        if self.dispatcher is not None:
+            self.dispatcher.flush(EXIT_SECONDS)
         self.watch.stop()
         self.sender.stop()
         self.journal.close()

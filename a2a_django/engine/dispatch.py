@@ -34,6 +34,7 @@ from a2a_django.protocol.errors import UnavailableError
 logger = logging.getLogger("a2a_django.engine")
 
 THREADS: Final = 4
+FLUSH_SECONDS: Final = 0.01
 #: How long the queue is left alone after it has failed.
 DOWN_SECONDS: Final = 1.0
 #: Tasks given to the queue in one go by a look, and those that are given to it once more at the same time.
@@ -106,6 +107,13 @@ class Dispatcher:
                     return
             if not await self._give(some):
                 self._on_failure()
+
+    def flush(self, seconds: float) -> None:
+        """Wait until the queue has been given what it was to be given, ``seconds`` at most; not on the background loop.
+        What is left is found by others, when it has waited too long."""
+        until = time.monotonic() + seconds
+        while self._sending and time.monotonic() < until:
+            time.sleep(FLUSH_SECONDS)
 
     async def look(self) -> None:
         """Give the queue what waits and has not been given to it, or too long ago."""

@@ -282,6 +282,27 @@ async def test_a_worker_that_is_told_to_stop_leaves_its_task(clerk: Clerk, queue
     assert await carry_out(task["id"]) is Outcome.DONE
 
 
+async def test_a_process_that_ends_gives_the_queue_what_it_was_to_give(
+    clerk: Clerk, queue: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, answers = threading.Event(), threading.Event()
+
+    def slow(task_id: str) -> None:
+        asked.set()
+        assert answers.wait(WAIT)
+
+    monkeypatch.setattr(ListRunner, "before", staticmethod(slow))
+    monkeypatch.setattr(engine, "EXIT_SECONDS", WAIT)
+    task = await send(clerk.agent, immediately=True)
+    await when(asked.is_set)
+    ends = asyncio.create_task(asyncio.to_thread(engine.shutdown))
+    await when(lambda: engine.current() is None)
+    assert queue == []
+    answers.set()
+    await ends
+    assert queue == [(task["id"], None)]
+
+
 async def test_a_task_of_an_agent_that_is_not_here_goes_on_waiting(
     clerk: Clerk, queue: list[Any], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
