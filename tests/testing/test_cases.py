@@ -166,8 +166,8 @@ class ClerkTests(Both, A2ATestCase):
             self.a2a_client.wait(self.a2a_client.send("ask"), "completed")
 
     def test_one_that_never_ends_is_named(self) -> None:
-        client = A2AClient(agent=CLERK, timeout=0.2)
-        with self.assertRaisesRegex(AssertionError, r"Nothing came within 0.2 s; clerk is at task .*, working"):
+        client = A2AClient(agent=CLERK, timeout=2)
+        with self.assertRaisesRegex(AssertionError, r"Nothing came within 2 s; clerk is at task .*, (working|submitted)"):
             client.send("sleep")
 
 
