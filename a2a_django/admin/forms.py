@@ -10,6 +10,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 
+class OptionalJSONField(forms.JSONField):
+    """JSON that may be left out: its field is empty then, and does not say ``null``."""
+
+    def prepare_value(self, value: Any) -> Any:
+        """Return what stands in the field."""
+        return "" if value is None else super().prepare_value(value)
+
+
 class AnswerForm(forms.Form):
     """An answer to a task that waits: text, data, or both; ``choice`` is a button in the place of the text."""
 
@@ -20,7 +28,7 @@ class AnswerForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 4, "dir": "auto"}),
     )
     choice = forms.CharField(required=False, max_length=200, widget=forms.HiddenInput)
-    json = forms.JSONField(
+    json = OptionalJSONField(
         label=gettext_lazy("Data"),
         required=False,
         help_text=gettext_lazy("JSON, for agents that ask for it."),

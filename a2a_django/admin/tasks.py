@@ -219,10 +219,12 @@ class TaskAdmin(ReadOnlyMixin, DeskAdmin):
         found = timeline.news(task, _number(request, "after"), _number(request, "position"))
         context = self._head(request, task)
         with_items = {**context, "items": found.items}
+        asking = {**context, "question": details.question(task), "form": AnswerForm()}
         return JsonResponse(
             {
                 "items": render_to_string("admin/a2a_django/task/items.html", with_items, request),
                 "head": render_to_string("admin/a2a_django/task/head.html", context, request),
+                "question": render_to_string("admin/a2a_django/task/question.html", asking, request).strip(),
                 "seq": found.upto,
                 "position": found.position,
                 "more": found.upto < task.last_seq,

@@ -51,7 +51,14 @@ def test_a_question_is_answered_in_words_and_the_page_goes_on(
 
 
 def test_a_page_that_is_open_shows_the_question_when_it_comes(open_page: OpenPage, live: LiveProcess) -> None:
-    task = send(live.url, "auth", agent="scripted-agent", now=True)
+    task = send(live.url, "ask 2", agent="scripted-agent")
     page = open_page(f"a2a_django/task/{task['id']}/change/")
+    page.evaluate("window.stillHere = true")
+    send(live.url, "green", agent="scripted-agent", task=task["id"])  # the owner is quicker, and is asked again
+    expect(page.locator(".a2a-timeline")).to_contain_text("green")
+    expect(page.get_by_role("heading", name="The task waits for an answer")).to_be_visible()
+    send(live.url, "red", agent="scripted-agent", task=task["id"])
     expect(page.locator(".a2a-head .a2a-state")).to_have_text("completed")
-    expect(page.locator(".a2a-artifact .a2a-text")).to_have_text("authorised")
+    expect(page.locator(".a2a-artifact .a2a-text")).to_have_text("red")
+    expect(page.get_by_role("heading", name="The task waits for an answer")).to_have_count(0)
+    assert page.evaluate("window.stillHere") is True, "the page was loaded again"

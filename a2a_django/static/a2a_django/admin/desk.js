@@ -84,16 +84,15 @@
       this.again = this.again || news.more;
       this.put(news.items);
       if (news.state !== this.state || news.over) {
-        // A question has a form, an end has other buttons: those are the page's, and nobody is to lose what they write.
         const head = this.page.querySelector(".a2a-head-content");
         if (head) head.innerHTML = news.head;
-        const waits = /REQUIRED$/.test(news.state);
-        const writes = this.page.querySelector(".a2a-question textarea");
-        if (waits || (this.page.querySelector(".a2a-question") && !(writes && writes.value))) this.reload = true;
+        // Nobody is to lose what they are writing.
+        const place = this.page.querySelector(".a2a-question-place");
+        const writes = [...place.querySelectorAll("textarea")].some((field) => field.value);
+        if (!writes) place.innerHTML = news.question;
         this.state = news.state;
       }
       if (news.over) this.end();
-      else if (this.reload && !news.more) location.reload();
     }
 
     /** Add things to the timeline. A chunk that continues the last one is put into it. */
@@ -131,7 +130,6 @@
       const sign = this.page.querySelector(".a2a-following");
       if (sign) sign.hidden = true;
       this.page.dataset.over = "true";
-      if (this.reload) location.reload();
     }
   }
 
