@@ -313,10 +313,13 @@ class Run:
 
     async def _clean_up(self) -> None:
         """Let the agent clean up after its task was cancelled."""
-        if self._aio is not None:
-            await asyncio.wait({self._aio}, timeout=STOP_SECONDS)
-        if await database.read(history.state_of, self.task_id) == TaskState.CANCELED:
-            await call_cancel_hook(self.agent, self)
+        try:
+            if self._aio is not None:
+                await asyncio.wait({self._aio}, timeout=STOP_SECONDS)
+            if await database.read(history.state_of, self.task_id) == TaskState.CANCELED:
+                await call_cancel_hook(self.agent, self)
+        finally:
+            self.runner.rests(self)
 
     # ------------------------------------------------------------------------------------------------ the agent
 

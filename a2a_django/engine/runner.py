@@ -233,8 +233,8 @@ class Runner:
         if following is None or following.start is None:
             place.give_back()
             self.queue.go()
-            if run.task_id not in self._leaving:  # otherwise it rests when that is written
-                self._rests(run.task_id)
+            if not run.stopped:  # otherwise there is more to do: to clean up, or to write that others have the task
+                self.rests(run)
         elif self.closing:
             place.give_back()
             self._left.append(PutBack(run.task_id, following.task.attempt))
@@ -261,8 +261,14 @@ class Runner:
     def at_rest(self, task_id: str) -> asyncio.Future[bool]:
         """Return what is done when no run of a task is left here, with whether it was left to others; for a task that
         was taken, before it is begun, on the loop of its runs."""
+        self._rests(task_id)  # of a run that has lost its lease, which has come back here
         self._resting[task_id] = future = asyncio.get_running_loop().create_future()
         return future
+
+    def rests(self, run: Run) -> None:
+        """A run is over, and nothing of it is left to do."""
+        if run.task_id not in self._leaving and self._runs.get(run.task_id) in (None, run):
+            self._rests(run.task_id)
 
     def _rests(self, task_id: str, *, left: bool = False) -> None:
         self._leaving.discard(task_id)

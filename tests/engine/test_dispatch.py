@@ -161,6 +161,26 @@ async def test_agents_may_have_queues_of_their_own(clerk: Clerk, queue: list[Any
     assert await until(lambda: list(queue)) == [(task["id"], "desk")]
 
 
+async def test_a_worker_is_at_a_cancelled_task_until_its_agent_has_cleaned_up(
+    clerk: Clerk, queue: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cleaning, cleaned = threading.Event(), threading.Event()
+
+    async def clean_up(self: Agent, ctx: TaskContext) -> None:
+        cleaning.set()
+        await asyncio.to_thread(cleaned.wait, WAIT)
+
+    monkeypatch.setattr(type(clerk.agent), "cancel", clean_up)
+    task = await send(clerk.agent, "work", immediately=True)
+    at_work = asyncio.create_task(carry_out(task["id"]))
+    await when(clerk.begun.is_set)
+    await cancel(clerk.agent, task["id"])
+    await when(cleaning.is_set)
+    assert not at_work.done()
+    cleaned.set()
+    assert await at_work is Outcome.DONE
+
+
 async def test_a_cancelled_task_is_not_run(clerk: Clerk, queue: list[Any]) -> None:
     task = await send(clerk.agent, immediately=True)
     await cancel(clerk.agent, task["id"])
