@@ -40,6 +40,7 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
         failures.forget()
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let the tests that start processes run one after the other, and first, where tests run side by side.
 
