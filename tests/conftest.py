@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
-from pathlib import Path
+from typing import Any
 
 import pytest
 from asgiref.sync import SyncToAsync
@@ -17,7 +17,7 @@ from hypothesis import settings as hypothesis_settings
 
 from a2a_django.agents.directory import Directory, directory
 
-TESTS = Path(__file__).parent
+STARTING_PROCESSES = tuple(f"tests/{name}/" for name in ("processes", "example", "browser", "runners"))
 
 # How long an example takes says more of the machine than of the code.
 hypothesis_settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -40,17 +40,19 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
         failures.forget()
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at the marks
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let the tests that start processes run one after the other, and first, where tests run side by side.
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give the tests that start processes to one worker, those of other files to whoever has time.
 
-    Two at a time leave a machine with two cores nothing for what they wait for. Works with ``--dist loadgroup``.
+    Two at a time leave a machine with two cores nothing for what they wait for.
     """
-    heavy = {TESTS / name for name in ("processes", "example", "browser", "runners")}
-    for item in items:
-        if heavy.intersection(item.path.parents):
-            item.add_marker(pytest.mark.xdist_group("processes"))
-    items.sort(key=lambda item: not heavy.intersection(item.path.parents))
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "processes" if nodeid.startswith(STARTING_PROCESSES) else nodeid.partition("::")[0]
+
+    return Scheduling(config, log)
 
 
 @pytest.fixture(autouse=True)

@@ -167,7 +167,9 @@ class ClerkTests(Both, A2ATestCase):
 
     def test_one_that_never_ends_is_named(self) -> None:
         client = A2AClient(agent=CLERK, timeout=2)
-        with self.assertRaisesRegex(AssertionError, r"Nothing came within 2 s; clerk is at task .*, (working|submitted)"):
+        with self.assertRaisesRegex(
+            AssertionError, r"Nothing came within 2 s; clerk is at task .*, (working|submitted)"
+        ):
             client.send("sleep")
 
 
