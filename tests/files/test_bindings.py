@@ -254,6 +254,47 @@ async def test_json_rpc_of_0_3_and_of_the_tutorials(
         assert sorted(await bytes_of(application, events)) == sorted([DATA, SAID, MADE])
 
 
+async def test_tasks_that_are_read_again_in_0_3_have_addresses(
+    carrier: Carrier, agent: Copyist, application: Any, change: Callable[..., None]
+) -> None:
+    change(TUTORIAL_DIALECT=True, TUTORIAL_WAITS=True)
+    client = carrier.client()
+    file = {"kind": "file", "file": {"bytes": raw()["raw"], "name": "in.csv", "mimeType": "text/csv"}}
+    said = {"kind": "message", "role": "user", "messageId": "m", "parts": [{"kind": "text", "text": "ask"}, file]}
+    made = await old_call(client, "message/send", {"message": said, "configuration": {"blocking": True}})
+    named = {"id": made["id"]}
+    for value in (
+        await old_call(client, "tasks/get", named),
+        await old_call(client, "tasks/cancel", named),
+        (await old_call(client, "tasks/get", named, path="/")),
+    ):
+        assert not markers_in(value)
+        assert sorted(await bytes_of(application, value)) == sorted([DATA, SAID, MADE])
+    messages = await old_call(client, "messages/list", {"taskId": made["id"]}, path="/")
+    assert not markers_in(messages)
+    assert sorted(await bytes_of(application, messages)) == sorted([DATA, SAID])
+
+
+async def test_the_updates_of_the_tutorials_have_addresses(
+    carrier: Carrier, agent: Copyist, application: Any, change: Callable[..., None]
+) -> None:
+    change(TUTORIAL_DIALECT=True, TUTORIAL_WAITS=True)
+    file = {"kind": "file", "file": {"bytes": raw()["raw"], "name": "in.csv", "mimeType": "text/csv"}}
+    said = {"kind": "message", "role": "user", "messageId": "m", "parts": [{"kind": "text", "text": "ask"}, file]}
+    made = await old_call(carrier.client(), "message/send", {"message": said, "configuration": {"blocking": True}})
+    # A browser that has seen nothing but the beginning: what came after it, from the rows.
+    headers = {"last-event-id": "0", "a2a-version": "0.3"}
+    call = AsgiCall(carrier.application(), "GET", "/sse", query=f"taskId={made['id']}", headers=headers)
+    text = ""
+    async with call:
+        status, _ = await call.head()
+        assert status == 200, await call.body()
+        while "input-required" not in text:
+            text += (await call.chunk()).decode()
+    assert not markers_in(text)
+    assert await bytes_of(application, text) == [SAID, MADE]
+
+
 async def test_a_site_that_has_the_protocol_below_a_prefix(
     carrier: Carrier, agent: Copyist, settings: Settings, change: Callable[..., None]
 ) -> None:

@@ -8,6 +8,7 @@ gets what it has missed, and one that comes back after the end is told to stay a
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any, Final
 
 from a2a_django import engine
@@ -18,6 +19,7 @@ from a2a_django.bindings.calls import (
     context,
     extension_headers,
     last_event,
+    links_of,
     tenant_of,
     version_of,
     with_challenge,
@@ -102,15 +104,21 @@ async def _updates(call: CallContext, task_id: str, seen: int | None) -> TaskUpd
     except BaseException:
         reader.close()
         raise
-    return TaskUpdates(reader, json.loads(snapshot.text), snapshot.seq, first=not missed, over=over)
+    outgoing = links_of(call).resolved
+    task = json.loads(outgoing(snapshot.text))
+    return TaskUpdates(reader, task, snapshot.seq, first=not missed, over=over, outgoing=outgoing)
 
 
 class TaskUpdates:
     """The events of one task as they go into the stream, in lists of those that are ready now, with their ``numbers``;
-    the first is the task as it is. Ends with the task, and stays through every question."""
+    the first is the task as it is. Ends with the task, and stays through every question. ``outgoing`` is done to the
+    text of every event on its way out."""
 
-    def __init__(self, reader: Reader, task: Wire, seq: int, *, first: bool, over: bool) -> None:
+    def __init__(
+        self, reader: Reader, task: Wire, seq: int, *, first: bool, over: bool, outgoing: Callable[[str], str]
+    ) -> None:
         self._reader: Reader | None = reader
+        self._outgoing = outgoing
         self._named = {"taskId": task["id"], "contextId": task.get("contextId", "")}
         self._state = STATES[task["status"]["state"]]
         self._first = self._update(_said(task["status"])) if first else None
@@ -149,7 +157,7 @@ class TaskUpdates:
 
     def _text(self, event: Event) -> str:
         seq, text = event[:2]
-        ((member, value),) = json.loads(text).items()
+        ((member, value),) = json.loads(self._outgoing(text)).items()
         if member == "statusUpdate":
             self._state = STATES[value["status"]["state"]]
             return self._update(_said(value["status"]))

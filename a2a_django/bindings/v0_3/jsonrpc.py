@@ -55,11 +55,11 @@ async def _send(call: CallContext, request: Wire) -> Wire:
 
 
 async def _get(call: CallContext, request: Wire) -> Wire:
-    return WRITER.task(await read(call, "GetTask", request))
+    return WRITER.task(json.loads(await text_of(OPERATIONS["GetTask"], call, request)))
 
 
 async def _cancel(call: CallContext, request: Wire) -> Wire:
-    return WRITER.task(await read(call, "CancelTask", request))
+    return WRITER.task(json.loads(await text_of(OPERATIONS["CancelTask"], call, request)))
 
 
 async def _set_config(call: CallContext, request: Wire) -> Wire:
