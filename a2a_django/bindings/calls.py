@@ -84,14 +84,6 @@ async def context(
     if operation.required_extensions or a2a_settings.REQUIRE_EXTENSIONS_EVERYWHERE:
         extensions.require((offer.uri for offer in agent.extensions if offer.required), asked)
     traceparent = tracing.parse(exchange.headers.get(tracing.NAME, ""))
-    telemetry.at_work.set(
-        {
-            "a2a_operation": operation.name,
-            "a2a_binding": binding,
-            "a2a_agent": agent.slug,
-            "a2a_trace": tracing.trace_id(traceparent),
-        }
-    )
     return CallContext(
         agent=agent,
         tenant=tenant,
@@ -152,6 +144,20 @@ def links_of(call: CallContext) -> Links:
 
 async def _answer_of(operation: Operation, call: CallContext, request: Wire) -> str | EventStream:
     """Carry out an operation, under the eyes of whoever watches; what it causes has the trace of this call."""
+    fields = {
+        "a2a_operation": operation.name,
+        "a2a_binding": call.binding,
+        "a2a_agent": call.agent.slug,
+        "a2a_trace": tracing.trace_id(call.traceparent),
+    }
+    token = telemetry.at_work.set(fields)
+    try:
+        return await _observed(operation, call, request)
+    finally:
+        telemetry.at_work.reset(token)  # a server's threads go on to other requests
+
+
+async def _observed(operation: Operation, call: CallContext, request: Wire) -> str | EventStream:
     if (observer := telemetry.observer()) is None:
         return await operation.call(call, request)
     with observer.call(

@@ -6,12 +6,14 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
+from django.test import Client
 
 from a2a_django import Agent
 from a2a_django.agents import TaskContext
 from a2a_django.logs import FIELDS, AddFields
 from a2a_django.models import Task
 from tests.bindings.carriers import Carrier
+from tests.bindings.conftest import VERSION
 from tests.engine.kit import made_of
 from tests.telemetry.test_otel import PARENT, TRACE, post, rpc
 
@@ -60,4 +62,19 @@ async def test_what_an_agent_logs(
 
 def test_outside_of_everything(records: list[dict[str, str]]) -> None:
     logger.warning("at rest")
+    assert records == [dict.fromkeys(FIELDS, "")]
+
+
+def test_a_thread_that_has_carried_out_a_call_goes_on_without_its_fields(
+    register: Callable[[Agent], Agent], records: list[dict[str, str]]
+) -> None:
+    """As it is under WSGI."""
+
+    async def run(ctx: TaskContext) -> str:
+        return "done"
+
+    register(made_of(run))
+    response = Client().post("/a2a/", rpc("SendMessage"), content_type="application/json", headers=VERSION)
+    assert response.status_code == 200
+    logger.warning("another request")
     assert records == [dict.fromkeys(FIELDS, "")]

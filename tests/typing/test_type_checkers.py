@@ -19,8 +19,6 @@ RIGHT = ("hello.py", "hello_streaming.py", "everything.py", "tests_of_agents.py"
 #: What is wrong in wrong.py, by line.
 WRONG_LINES = {7, 12, 13}
 
-pytestmark = pytest.mark.xdist_group("type checkers")
-
 
 def lines_of(name: str) -> int:
     """How many lines of a file are not empty."""

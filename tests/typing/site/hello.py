@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from a2a_django import TaskContext, agent
 
 
