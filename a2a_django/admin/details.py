@@ -11,6 +11,7 @@ from django.utils.functional import cached_property
 
 from a2a_django.admin.looks import badge, line
 from a2a_django.admin.parts import Part, Room, shown, visible
+from a2a_django.admin.push import place_of
 from a2a_django.agents import registry
 from a2a_django.engine.database import alias
 from a2a_django.models import Artifact, EventKind, PushConfig, PushDelivery, Task, TaskEvent
@@ -62,8 +63,10 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a waiting task asks: the parts of its message, and the answers that the agent proposes."""
+    """What a waiting task asks: the parts of its message, and the answers that the agent proposes. ``asked`` comes back
+    with an answer: the number of the event, and how many messages the task had."""
 
+    asked: str
     seq: int
     parts: list[Part]
     choices: list[str]
@@ -79,7 +82,7 @@ def question(task: Task) -> Question | None:
     rows = TaskEvent.objects.using(alias()).filter(task_id=task.pk, kind=EventKind.STATUS.value, state=task.state)
     found = rows.order_by("-seq").values_list("seq", "wire").first()
     if found is None or len(found[1]) > QUESTION:
-        return Question(found[0] if found else 0, [], [])
+        return Question(_asked(task, found[0] if found else 0), found[0] if found else 0, [], [])
     update: Wire = json.loads(found[1]).get("statusUpdate", {})
     proposed: Any = update.get("metadata", {}).get("choices", ())
     choices = (
@@ -88,7 +91,11 @@ def question(task: Task) -> Question | None:
         else []
     )
     parts = update.get("status", {}).get("message", {}).get("parts", [])
-    return Question(found[0], shown(parts, Room(task.pk), found[0]), choices[:CHOICES])
+    return Question(_asked(task, found[0]), found[0], shown(parts, Room(task.pk), found[0]), choices[:CHOICES])
+
+
+def _asked(task: Task, seq: int) -> str:
+    return f"{seq}.{task.message_count}"
 
 
 def artifacts(task: Task) -> list[dict[str, Any]]:
@@ -119,7 +126,8 @@ def related(task: Task) -> list[Task]:
 
 
 def webhooks(task: Task) -> list[dict[str, Any]]:
-    """Return the task's webhooks with how far they have been told, and the deliveries that have not arrived."""
+    """Return the task's webhooks with how far they have been told, and the deliveries that have not arrived. Of their
+    addresses no more than ``push`` shows."""
     if not task.has_push:
         return []
     rows = PushConfig.objects.using(alias()).filter(task_id=task.pk).select_related("cursor").order_by("pk")
@@ -133,7 +141,8 @@ def webhooks(task: Task) -> list[dict[str, Any]]:
     return [
         {
             "config": config,
-            "url": line(config.url, 120),
+            "place": place_of(config),
+            "name": line(config.config_id, 80),
             "sent": config.cursor.sent_seq if hasattr(config, "cursor") else 0,
             "waiting": config.waiting,
             "dead": config.dead,

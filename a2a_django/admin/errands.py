@@ -69,7 +69,8 @@ async def _cancelled(job: CancelTask, agent: Agent | None) -> Cancelled:
 
 
 def answer(request: HttpRequest, task: Task, text: str, data: Any = None) -> None:
-    """Send a message to a task that waits, as the operator who is signed in. Raises ``CannotDo``.
+    """Send a message to a task that waits, as the operator who is signed in. Raises ``CannotDo``, also when another
+    message has come since ``task`` was read: it may have been the answer.
 
     The agent finds the operator in ``ctx.operator``; those who may read the task see that an operator wrote it.
     """
@@ -166,5 +167,6 @@ async def _sent(agent: Agent, task: Task, wire: Wire, user: str, operator: bool)
         streaming=True,
         base=CardBase("", ""),
         operator=operator,
+        answers=task.message_count if operator else None,
     )
     return await send_message(call, wire)

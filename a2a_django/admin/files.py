@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.utils.http import content_disposition_header
 
+from a2a_django.admin.looks import line
 from a2a_django.admin.parts import decoded, raster
 from a2a_django.engine import snapshots
 from a2a_django.engine.database import alias
@@ -25,7 +26,8 @@ POLICY: Final = "default-src 'none'; sandbox"
 
 def attachment(content: bytes, name: str, media_type: str = "application/octet-stream") -> HttpResponse:
     """Return a file to be kept, not shown."""
-    return _answer(content, media_type, content_disposition_header(True, name) or "attachment")
+    # One line of what can be seen; the end of it, which says what kind of file it is.
+    return _answer(content, media_type, content_disposition_header(True, line(name[-150:], 200)) or "attachment")
 
 
 def json_text(text: str) -> HttpResponse:

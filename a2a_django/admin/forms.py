@@ -6,12 +6,30 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.forms.fields import InvalidJSONInput
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from a2a_django.protocol import codec
+from a2a_django.protocol.errors import A2AError
+from a2a_django.protocol.json_text import parse_json
+
 
 class OptionalJSONField(forms.JSONField):
-    """JSON that may be left out: its field is empty then, and does not say ``null``."""
+    """The value of a data part, read as what callers send is read: some of what Python takes for JSON must never reach
+    a row. It may be left out: the field is empty then, and does not say ``null``."""
+
+    def to_python(self, value: Any) -> Any:
+        """Return the value, None for none. Raises ``ValidationError``."""
+        try:
+            found = parse_json(str(value).encode()) if value not in self.empty_values else None
+            return None if found is None else codec.decode("Part", {"data": found})["data"]
+        except A2AError:
+            raise ValidationError(self.error_messages["invalid"], code="invalid") from None
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        """Return what was written, as it was."""
+        return None if data is None else InvalidJSONInput(data)
 
     def prepare_value(self, value: Any) -> Any:
         """Return what stands in the field."""

@@ -303,6 +303,12 @@ class TaskAdmin(ReadOnlyMixin, DeskAdmin):
         form = AnswerForm(request.POST)
         if not form.is_valid():
             return self.detail(request, task, form)
+        asked = details.question(task)
+        if asked is not None and request.POST.get("asked", asked.asked) != asked.asked:
+            # What was meant for another question, an approval maybe, must not answer this one.
+            told = _("Somebody has answered already, or the task asks something else by now. Nothing was sent.")
+            self.message_user(request, told, messages.ERROR)
+            return self.detail(request, task, form)
         errands.answer(request, task, form.cleaned_data["text"], form.cleaned_data["json"])
         self.note(request, task, f"Answered: {looks.line(form.cleaned_data['text'], 200)}")
         self.message_user(request, _("Your answer is sent."), messages.SUCCESS)

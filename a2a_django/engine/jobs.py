@@ -33,7 +33,7 @@ from a2a_django.protocol.errors import (
     UnsupportedOperationError,
 )
 from a2a_django.protocol.folding import appended
-from a2a_django.protocol.states import TERMINAL, TaskState, may_move
+from a2a_django.protocol.states import INTERRUPTED, TERMINAL, TaskState, may_move
 from a2a_django.protocol.wire import Wire
 
 R = TypeVar("R")
@@ -217,17 +217,28 @@ class MakeTask(CreateTask):
 class AcceptMessage(Job[Accepted]):
     """Take in a message for a task that exists (R-033, R-034, R-117, R-118; order of checks D-20).
 
-    Without a holder its task waits for a run. Raises ``ThrottledError`` when too many of the owner's do.
+    Without a holder its task waits for a run. Raises ``ThrottledError`` when too many of the owner's do, and
+    ``UnsupportedOperationError`` when it ``answers`` what the task asked when it had so many messages, and it does not
+    ask that any more.
     """
 
     def __init__(
-        self, task_id: str, incoming: Incoming, *, agent: str, owner: str, context_id: str, holder: str
+        self,
+        task_id: str,
+        incoming: Incoming,
+        *,
+        agent: str,
+        owner: str,
+        context_id: str,
+        holder: str,
+        answers: int | None = None,
     ) -> None:
         super().__init__()
         self.task_id = task_id
         self.incoming = incoming
         self.agent, self.owner, self.context_id = agent, owner, context_id
         self.holder = holder
+        self.answers = answers
 
     def claim(self) -> Claim | None:
         return self.incoming.claim
@@ -239,6 +250,8 @@ class AcceptMessage(Job[Accepted]):
             raise InvalidParamsError.of("message.context_id", "is not the context of the task")
         if task.state in TERMINAL:
             raise UnsupportedOperationError("The task has ended and takes no more messages")
+        if self.answers is not None and (task.state not in INTERRUPTED or task.message_count != self.answers):
+            raise UnsupportedOperationError("The task does not wait for this answer any more")
         if self.incoming.push is not None:
             batch.outbox.check(task, self.incoming.push)
         # There has to be room for an answer, too; the message of the current status comes into the history now.

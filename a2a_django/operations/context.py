@@ -31,6 +31,8 @@ class CallContext:
     after: int | None = None
     #: Whether ``user`` is an operator of the site, who answers in the place of the task's owner.
     operator: bool = False
+    #: For a message that is to be taken in only while its task waits: how many messages the task had when it asked.
+    answers: int | None = None
 
     def activated(self) -> tuple[str, ...]:
         """Return the extensions that were asked for and that the agent offers (R-229, D-11)."""

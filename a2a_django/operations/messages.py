@@ -236,6 +236,7 @@ async def _continue(call: CallContext, incoming: Incoming, history_length: int |
             owner=call.owner,
             context_id=incoming.wire.get("contextId", ""),
             holder=here.journal.holder if place.is_free else "",
+            answers=call.answers,
         )
         return await asyncio.shield(asyncio.ensure_future(_go_on(call, job, reader, history_length, place)))
     except BaseException:

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from django.contrib import admin
 from django.test import Client
+from pytest_django import Settings
 
 from a2a_django.admin import parts, timeline
 from a2a_django.agents import content
 from a2a_django.engine.journal import Journal
-from a2a_django.models import Task, TaskEvent
+from a2a_django.models import PushConfig, Task, TaskEvent
 from a2a_django.protocol.changes import Change
 from tests.admin.kit import at, made, operator
 from tests.engine.writing import chunk, follow_up, says, status
@@ -183,6 +184,38 @@ def test_large_contents_are_cut_and_kept_as_files(writer: Journal) -> None:
     assert client.get(at("part", task.pk, "event", 1, 1)).status_code == 404
     assert client.get(at("part", task.pk, "event", 7, 0)).status_code == 404
     assert client.get(at("artifact", task.pk, 2)).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "name", ["a.txt\n", "a\r\nX: y.txt", "\u202egnp.exe", "x" * 100_000 + ".txt", "..", "\ud800.txt"]
+)
+def test_a_file_is_given_whatever_it_is_called(writer: Journal, name: str) -> None:
+    task = made(writer, {"text": "content", "filename": name})
+    answer = operator("view_task").get(at("part", task.pk, "message", 1, 0))
+    assert (answer.status_code, answer.content) == (200, b"content")
+    header = answer["Content-Disposition"]
+    assert header.startswith("attachment; filename")
+    assert header.isascii()
+    assert header.isprintable()
+    assert len(header) < 2_000
+    assert ".txt" in header
+
+
+@pytest.mark.parametrize("separator", [True, False])
+def test_numbers_that_are_read_again_are_written_without_separators(
+    writer: Journal, settings: Settings, separator: bool
+) -> None:
+    settings.USE_THOUSAND_SEPARATOR = separator
+    task = made(writer)
+    config = PushConfig(pk=1_234_567, task=task, config_id="c", url="https://a.example/", host="a.example:443")
+    config.created_at = task.created_at
+    config.save()
+    Task.objects.filter(pk=task.pk).update(last_seq=5678, message_count=1001, has_push=True)
+    client = operator("view_task", "change_pushconfig")
+    shown = page(task, client)
+    for needed in ('data-seq="5678"', 'data-position="1001"', 'href="?upto=5478"', 'name="config" value="1234567"'):
+        assert needed in shown, needed
+    assert 'href="?upto=5678"' in page(task, client, upto=5478)
 
 
 def test_more_than_a_page_can_hold_is_named_and_not_read(writer: Journal, monkeypatch: pytest.MonkeyPatch) -> None:

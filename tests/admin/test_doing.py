@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,9 +12,11 @@ from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
-from django.test import Client
+from django.contrib.auth import get_user_model
+from django.test import Client, RequestFactory
 
 from a2a_django import TaskContext
+from a2a_django.admin import details, errands
 from a2a_django.agents import registry
 from a2a_django.models import Message, PushConfig, PushDelivery, StoredFile, Task
 from a2a_django.models.fields import uuid7
@@ -221,6 +224,11 @@ def test_nobody_becomes_an_operator_by_saying_so(site_agent: Callable[..., Any])
         ({"text": ""}, None),
         ({"text": "  "}, None),
         ({"text": "x", "json": "{"}, None),
+        ({"text": "x", "json": "NaN"}, None),
+        ({"text": "x", "json": "[1e400]"}, None),
+        ({"text": "x", "json": r'{"a": "\ud800"}'}, None),
+        ({"text": "x", "json": r'["\u0000"]'}, None),
+        ({"text": "x", "json": "[" * 100_000}, None),
         ({"choice": "yes"}, [{"text": "yes"}]),
         ({"choice": "yes", "text": "because"}, [{"text": "yes\nbecause"}]),
         ({"json": "[1]"}, [{"data": [1]}]),
@@ -245,6 +253,52 @@ def test_a_task_that_ended_meanwhile_takes_no_answer(site_agent: Callable[..., A
     answer = client.post(at("do", task.pk), {"do": "answer", "text": "too late"}, follow=True)
     assert "has ended" in answer.content.decode()
     assert Message.objects.filter(task=task).count() == 1
+
+
+def test_an_answer_to_another_question_is_not_sent(site_agent: Callable[..., Any]) -> None:
+    async def run(ctx: TaskContext) -> None:
+        await ctx.input_required("pay 5000?")
+
+    site_agent(run)
+    client, task = operator("view_task", "answer_task"), parked()
+    old = details.question(task)
+    assert old is not None
+    assert f'name="asked" value="{old.asked}"' in client.get(at("change", task.pk)).content.decode()
+    assert do(client, task, "answer", choice="approve", asked=old.asked).status_code == 302
+    waiting_for(lambda: Task.objects.get(pk=task.pk).last_seq == 2 and not Task.objects.get(pk=task.pk).lease_holder)
+    late = do(client, task, "answer", text="approve too", asked=old.asked)
+    assert late.status_code == 200
+    shown = late.content.decode()
+    assert "Nothing was sent." in shown
+    assert "pay 5000?" in shown
+    assert "approve too</textarea>" in shown
+    new = details.question(Task.objects.get(pk=task.pk))
+    assert new is not None
+    assert f'name="asked" value="{new.asked}"' in shown
+    assert Message.objects.filter(task=task, role="ROLE_USER").count() == 2
+    assert do(client, task, "answer", text="no", asked=new.asked).status_code == 302
+    assert Message.objects.filter(task=task, role="ROLE_USER").count() == 3
+
+
+def test_of_two_operators_who_answer_at_once_one_is_late(site_agent: Callable[..., Any]) -> None:
+    gate = threading.Event()
+
+    def run(ctx: Any) -> None:
+        gate.wait(WAIT)
+
+    site_agent(run)
+    client, task = operator("view_task", "answer_task"), parked()
+    request = RequestFactory().post("/")
+    request.user = get_user_model().objects.get()
+    try:
+        errands.answer(request, task, "approve")
+        for _ in range(2):  # while the first answer is worked on; ``task`` is as it was when both operators saw it
+            with pytest.raises(errands.CannotDo, match="does not wait for this answer"):
+                errands.answer(request, task, "approve")
+        assert do(client, task, "answer", text="hello").status_code == 302
+    finally:
+        gate.set()
+    waiting_for(lambda: Task.objects.get(pk=task.pk).is_terminal)
 
 
 def test_a_task_is_run_again_as_a_new_one_of_its_owner(site_agent: Callable[..., Any]) -> None:
@@ -299,11 +353,13 @@ def test_pruning_takes_ended_tasks_after_a_second_yes() -> None:
 
 def test_webhooks_are_disabled_enabled_and_told_again(settings: Any) -> None:
     settings.A2A = {**settings.A2A, "WEBHOOK_ALLOWED_HOSTS": ["127.0.0.1"], "PUSH_IN_PROCESS": False}
-    told = Told("https://127.0.0.1:9/hook<b>")
+    told = Told("https://127.0.0.1:9/s3cret-path?key=s3cret-query")
     task, config = told.task, told.configs[0]
     told.say("something")
     client = operator("view_task", "change_pushconfig")
-    assert "https://127.0.0.1:9/hook&lt;b&gt;" in client.get(at("change", task.pk)).content.decode()
+    page = client.get(at("change", task.pk)).content.decode()
+    assert "https://127.0.0.1:9<" in page
+    assert "s3cret" not in page  # see ``admin.push``: an address may have a secret in it
     do(client, task, "disable", config=config.pk)
     config.refresh_from_db()
     assert config.disabled_at is not None

@@ -195,3 +195,9 @@ def test_users_without_the_permission_are_not_let_in(writer: Journal) -> None:
     stranger = operator(name="stranger")
     for address in (at("changelist"), at("change", task.pk), at("changelist", model="waitingtask")):
         assert stranger.get(address).status_code == 403, address
+
+
+@pytest.mark.parametrize("place", ["0001", "9999", "9999-12-31", "0000", "1969-12", "2026-13", "٢٠٢٦"])
+def test_a_time_beyond_all_times_is_no_error(writer: Journal, place: str) -> None:
+    made(writer)
+    assert operator("view_task").get(at("changelist"), {"created": place}).status_code == 200
