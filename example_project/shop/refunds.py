@@ -38,7 +38,7 @@ async def refund(ctx: TaskContext) -> AsyncIterator[Any]:
         amount = await order.lines.aaggregate(sum=Sum(F("quantity") * F("product__price")))
         await ctx.input_required(
             _("A refund of %(amount)s for order %(number)s of %(customer)s needs the approval of the shop.")
-            % {**number, "amount": amount["sum"] or 0},
+            % {**number, "amount": f"{amount['sum'] or 0:.2f}"},  # SQLite sums with many decimals
             metadata={"choices": [APPROVE, DECLINE]},
         )
         return

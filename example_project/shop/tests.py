@@ -26,6 +26,13 @@ class OrderDeskTests(A2ATestCase):
         self.assertEqual(unknown.text, "There is no order 4711. Which one do you mean?")
         self.assertEqual(self.a2a_client.send("1001", task=task).state, "completed")
 
+    def test_a_refund_waits_for_the_shop(self) -> None:
+        task = self.a2a_client.send("Please refund order 1003")
+        self.assertEqual(task.state, "input_required")
+        self.assertEqual(
+            task.text, "A refund of 54.40 for order 1003 of Chiara Lund needs the approval of the shop.", task
+        )
+
     def test_a_stocktake_can_be_cancelled(self) -> None:
         with self.a2a_client.stream("Please do a stocktake") as stream:
             stream.read_until(lambda event: event.kind == "artifact")
