@@ -6,7 +6,7 @@ import copy
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from django.utils import translation
 from django.utils.text import slugify
@@ -114,10 +114,20 @@ class Agent:
         return f"<{type(self).__name__} {self.slug}>"
 
 
-def agent(**attributes: Any) -> Callable[[Callable[..., Any]], Agent]:
+@overload
+def agent(function: Callable[..., Any], /) -> Agent: ...
+
+
+@overload
+def agent(**attributes: Any) -> Callable[[Callable[..., Any]], Agent]: ...
+
+
+def agent(
+    function: Callable[..., Any] | None = None, /, **attributes: Any
+) -> Agent | Callable[[Callable[..., Any]], Agent]:
     """Make an agent of a function: ``@agent(name="Echo", skills=[...])`` above ``async def echo(ctx): ...``.
 
-    In ``agents.py`` the agent is registered. Returns the agent.
+    In ``agents.py`` the agent is registered. Returns the agent. Without attributes ``@agent`` is enough.
     """
 
     def make(function: Callable[..., Any]) -> Agent:
@@ -135,7 +145,7 @@ def agent(**attributes: Any) -> Callable[[Callable[..., Any]], Agent]:
             registry.add(made)
         return made
 
-    return make
+    return make if function is None else make(function)
 
 
 def _is_agents_module(module: str) -> bool:

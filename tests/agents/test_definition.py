@@ -160,10 +160,14 @@ async def order_status(ctx):
 @agent(name="Echo agent", slug="echo", description="Says it again.")
 def echo(ctx):
     return ctx.text
+@agent
+def parrot(ctx):
+    return ctx.text
 """
     )
-    assert slugs() == ["order-status", "echo"]
-    one, two = registry.all()
+    assert slugs() == ["order-status", "echo", "parrot"]
+    one, two, three = registry.all()
+    assert made["parrot"] is three
     assert made["order_status"] is one
     assert (one.name, one.description, one.version, one.mode) == (
         "Order status",

@@ -70,4 +70,12 @@ def echo(ctx: SyncTaskContext) -> str:
 
 
 assert_type(echo, Agent)
+
+
+@agent
+async def parrot(ctx: TaskContext) -> str:
+    return ctx.text
+
+
+assert_type(parrot, Agent)
 register(Concierge, name="Night desk")
