@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from argparse import ArgumentTypeError
 from types import FrameType
 from typing import Any
 
@@ -19,10 +20,9 @@ WATCH_SECONDS = 2.0
 
 
 def _count(text: str) -> int:
-    count = int(text)
-    if count < 0:
-        raise ValueError
-    return count
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"has to be a whole number, 0 or more, not {text!r}")
+    return int(text)
 
 
 class Command(BaseCommand):
