@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from django.urls import reverse
@@ -16,6 +17,7 @@ from a2a_django.engine.feed import Reader
 from a2a_django.models import PushConfig
 from a2a_django.models import Task as Row
 from a2a_django.models.fields import uuid7
+from a2a_django.protocol.errors import UnauthenticatedError
 from a2a_django.protocol.states import SETTLED, TERMINAL
 from a2a_django.protocol.wire import Wire
 from a2a_django.testing.bindings import Binding, binding_of
@@ -58,6 +60,17 @@ class Options:
         return Options(**{**self.__dict__, **given, "headers": self.headers | dict(given.get("headers", {}))})
 
 
+@contextmanager
+def _a_hint_for_strangers(options: Options) -> Iterator[None]:
+    """Say in the report of a test that nobody has logged in, which is what most sites ask for."""
+    try:
+        yield
+    except UnauthenticatedError as error:
+        if options.user is None and not options.headers:
+            error.add_note("Nobody has logged in: force_login(user), user= in the call, or headers with credentials.")
+        raise
+
+
 class Calls:
     """The calls of one client on a stage."""
 
@@ -82,7 +95,7 @@ class Calls:
         """Begin a stream; what is wrong with it is raised here."""
         tenant, headers, user = self._said(options)
         frames = self._binding.events(operation, request, tenant, headers)
-        with calling_as(user):
+        with calling_as(user), _a_hint_for_strangers(options):
             first = await self.step(frames)
         if first is None:
             raise UnexpectedAnswer("The stream has no event")
@@ -100,7 +113,7 @@ class Calls:
     async def call(self, operation: str, request: Wire, options: Options) -> Wire:
         """Carry out an operation that does not stream."""
         tenant, headers, user = self._said(options)
-        with calling_as(user):
+        with calling_as(user), _a_hint_for_strangers(options):
             found: Wire = await self._in_time(self._binding.call(operation, request, tenant, headers))
         return found
 

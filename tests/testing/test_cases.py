@@ -219,8 +219,11 @@ class AccessTests(A2ATestMixin, TestCase):
             assert alice.list()[0].id == task.id
             with self.assertRaises(TaskNotFoundError):
                 alice.get(task, user=self.bob)
-            with self.assertRaisesRegex(UnauthenticatedError, "not provided"):
-                A2AClient(agent=CLERK, binding=binding).send("echo hello")
+            stranger = A2AClient(agent=CLERK, binding=binding)
+            for call in (stranger.send, stranger.stream):
+                with self.assertRaisesRegex(UnauthenticatedError, "not provided") as refused:
+                    call("echo hello")
+                assert "force_login" in "".join(refused.exception.__notes__)
 
     def test_keys(self) -> None:
         from a2a_django.access import create_api_key
