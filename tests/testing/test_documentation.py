@@ -18,6 +18,12 @@ AGENTS = """
         push_notifications = True
 
         async def run(self, ctx):
+            if "refund" in ctx.history[0].parts[0].text:
+                if ctx.operator is None:
+                    await ctx.input_required("It needs our approval.")
+                else:
+                    yield "Refunded."
+                return
             if "stocktake" in ctx.text:
                 await ctx.working("Fetching the ladder")
                 await asyncio.Event().wait()
@@ -35,8 +41,29 @@ MODELS = """
         number = models.CharField(max_length=20, unique=True)
         status = models.CharField(max_length=10, choices=[("shipped", "on its way")])
 """
-OPEN = """
-    A2A = {"AUTHENTICATION_CLASSES": [], "PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"]}
+#: The admin, because the examples have an operator; who calls has to say who it is, as on most sites.
+ADMIN = """
+    INSTALLED_APPS += ["django.contrib.admin", "django.contrib.messages", "django.contrib.sessions"]
+    MIDDLEWARE += [
+        "django.contrib.sessions.middleware.SessionMiddleware",
+        "django.contrib.auth.middleware.AuthenticationMiddleware",
+        "django.contrib.messages.middleware.MessageMiddleware",
+    ]
+    TEMPLATES = [{
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {"context_processors": [
+            "django.template.context_processors.request",
+            "django.contrib.auth.context_processors.auth",
+            "django.contrib.messages.context_processors.messages",
+        ]},
+    }]
+    STATIC_URL = "static/"
+"""
+URLS = """
+    from django.contrib import admin
+    from django.urls import include, path
+    urlpatterns = [path("agents/", include("a2a_django.urls")), path("admin/", admin.site.urls)]
 """
 
 
@@ -44,17 +71,18 @@ def test_the_examples(tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "testing.md").read_text(), flags=re.DOTALL)
     whole, function, *methods = blocks
     assert "class ConciergeTests" in whole
-    assert function.startswith("def test_an_order(a2a_client)")
+    assert function.startswith("def test_an_order(a2a_client, admin_user)")
     body = "".join(methods).replace("from a2a_django.testing import FakeReceiver\n", "")
     extra = textwrap.indent(body, "    ").replace("async def test_an_order", "async def test_two_orders")
-    more = f"from a2a_django.testing import FakeReceiver\n\n\nclass More(A2ATestCase):\n{extra}"
+    imports = "from a2a_django.testing import FakeReceiver\nfrom django.urls import reverse\n"
     files = {
         **FILES,
-        "settings.py": FILES["settings.py"] + OPEN,
+        "settings.py": FILES["settings.py"] + ADMIN,
+        "shop/urls.py": URLS,
         "shop/agents.py": AGENTS,
         "shop/models.py": MODELS,
         "shop/migrations/__init__.py": "",
-        "shop/tests.py": f"{whole}\n\n{function}\n\n{more}",
+        "shop/tests.py": f"{imports}{whole}\n{extra}\n\n{function}",
     }
     for name, text in files.items():
         path = tmp_path / name
@@ -63,6 +91,6 @@ def test_the_examples(tmp_path: Path) -> None:
     run(tmp_path, "manage.py", "makemigrations", "shop")
     plugin = ("-p", "a2a_django.testing.plugin", "-p", "no:cacheprovider", "--ds", "settings")
     count = len(re.findall(r"def test_", files["shop/tests.py"]))
-    assert count >= 6
+    assert count >= 7
     # The fixture's function has a database of its own; what is asked for is not in it.
     assert f"{count} passed" in run(tmp_path, "-m", "pytest", *plugin, "-q", "shop/tests.py")
