@@ -195,8 +195,11 @@ class Batch:
         return next((m for m in self.messages if m.task_id == task.pk and m.attempt is None), None)
 
     def message_of(self, task: Task, attempt: int) -> Message | None:
-        """Return the user's message that a run has taken."""
-        return self._worked_on(task.pk, attempt).order_by("-position").first()
+        """Return the user's message that a run has taken, with what the run has kept by now."""
+        message = self._worked_on(task.pk, attempt).order_by("-position").first()
+        if message is not None:
+            message.checkpoint = self.checkpoints.get((task.pk, attempt), message.checkpoint)
+        return message
 
     def has_asked(self, task: Task) -> bool:
         """Return whether the task's current run has asked for input; not whether one before it has."""
@@ -360,10 +363,11 @@ class Batch:
             insert(using, Task, MUTABLE, ("id",))(sorted(self.dirty.values(), key=attrgetter("pk")))
         if self.messages:
             insert(using, Message)(self.messages)
-        for message in self.taken:
-            Message.objects.using(using).filter(pk=message.pk).update(attempt=message.attempt, tries=message.tries)
+        # Before the messages are given to other runs, by whose numbers they are found.
         for (task_id, attempt), text in sorted(self.checkpoints.items()):
             self._worked_on(task_id, attempt).update(checkpoint=text)
+        for message in self.taken:
+            Message.objects.using(using).filter(pk=message.pk).update(attempt=message.attempt, tries=message.tries)
         if self.new_artifacts:
             insert(using, Artifact)(self.new_artifacts)
         if self.changed_artifacts:
@@ -398,7 +402,7 @@ class Batch:
                 return (message.message_id, message.wire) in messages.values_list("message_id", "wire")
             if (changed := self.outbox.is_stored()) is not None:
                 return changed
-            if self.checkpoints:
+            if self.checkpoints and task is None:
                 return all(
                     text in self._worked_on(task_id, attempt).values_list("checkpoint", flat=True)
                     for (task_id, attempt), text in self.checkpoints.items()

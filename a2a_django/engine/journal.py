@@ -232,6 +232,7 @@ class Journal:
         """
         pause = 0.01
         doubt: InDoubt | None = None
+        is_late = False
         while True:
             try:
                 if doubt is not None and doubt.batch.is_stored():
@@ -241,7 +242,8 @@ class Journal:
             except (OperationalError, InterfaceError) as error:
                 doubt = error if isinstance(error, InDoubt) else doubt
                 connections[router.db_for_write(Task)].close_if_unusable_or_obsolete()
-                if time.monotonic() > until:
+                was_late, is_late = is_late, time.monotonic() > until
+                if is_late and (was_late or error is not doubt):  # a doubt is looked into once, however late it comes
                     return self._one_by_one(jobs, error, until) if doubt is None else self._give_up(jobs, error)
                 logger.warning("The journal's transaction failed and is repeated: %s", type(error).__name__)
                 time.sleep(pause)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 import math
 import threading
 from typing import Any
 
 import pytest
 from django.db import transaction
+from django.utils import timezone
 
 from a2a_django import InvalidAgentResponse, TaskEnded, engine
 from a2a_django.agents import SyncTaskContext, TaskContext, registry
@@ -16,12 +18,13 @@ from a2a_django.agents.context import MAX_CHECKPOINT
 from a2a_django.engine import database
 from a2a_django.engine.checkpoints import SetCheckpoint
 from a2a_django.engine.jobs import Fenced, Voice
-from a2a_django.engine.recovery import recover
-from a2a_django.models import Message
+from a2a_django.engine.queue import Claim
+from a2a_django.engine.recovery import HandOver, RecoverTask, recover
+from a2a_django.models import Message, Task
 from tests.engine.kit import WAIT, made_of, outputs, row, send, state_of, until, when
 from tests.engine.test_journal_doubt import Losses, losses
 from tests.engine.test_recovery import looked_for_on_demand, lose, settled
-from tests.engine.writing import create, journal
+from tests.engine.writing import create, held_up, journal
 
 __all__ = ["looked_for_on_demand", "losses"]
 
@@ -190,3 +193,40 @@ async def test_an_agent_that_keeps_nothing_has_no_place_either(added: Any) -> No
     answer = await send(added(run, mode="message"))
     assert answer["kind"] == "message"
     assert answers == ["An agent that answers with a message has no task"]
+
+
+def _as_if_lost(task_id: str) -> None:
+    moment = timezone.now() - dt.timedelta(minutes=5)
+    Task.objects.filter(pk=task_id).update(lease_expires_at=moment)
+
+
+@pytest.mark.parametrize("by", ["the process that ends", "another look", "one that has no room"])
+async def test_what_is_kept_in_the_moment_in_which_the_task_is_taken_is_there_for_the_next_run(by: str) -> None:
+    def decided() -> None:
+        with journal() as (writer, _):
+            made = create(writer)
+            task_id = made.task.pk
+            keep = SetCheckpoint(task_id, 1, '{"paid":true}', Voice())
+            jobs: dict[str, Any] = {
+                "the process that ends": HandOver(task_id, 1, 3),
+                "another look": RecoverTask(task_id, writer.holder, 3),
+                "one that has no room": RecoverTask(task_id, "", 3),
+            }
+            if by != "the process that ends":
+                _as_if_lost(task_id)
+            with held_up(writer):
+                for job in (keep, jobs[by]):  # in one transaction
+                    job.event = threading.Event()
+                    writer._put(job)
+            assert all(job.event.wait(WAIT) and job.error is None for job in (keep, jobs[by]))
+            message = Message.objects.get(task_id=task_id)
+            assert message.checkpoint == '{"paid":true}'
+            if by == "another look":
+                accepted = jobs[by].result.accepted
+                assert (accepted.start.checkpoint, accepted.start.tries) == ('{"paid":true}', 2)
+            else:
+                assert message.attempt is None
+                claimed = writer.write(Claim(writer.holder, 1, agents=["tested"], share=lambda owner: 1))
+                assert claimed.accepted[0].start.checkpoint == '{"paid":true}'
+
+    await asyncio.to_thread(decided)

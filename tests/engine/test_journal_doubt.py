@@ -107,9 +107,14 @@ def test_it_asks_again_when_the_database_stays_away(both: tuple[Journal, Recorde
     assert row(task.pk).last_seq == 1
 
 
+@pytest.mark.parametrize("patience", [0.0, 0.05])
 @pytest.mark.parametrize("error", [OperationalError, InterfaceError])
 def test_jobs_fail_when_it_cannot_be_found_out(
-    both: tuple[Journal, Recorder], losses: Losses, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+    both: tuple[Journal, Recorder],
+    losses: Losses,
+    monkeypatch: pytest.MonkeyPatch,
+    error: type[Exception],
+    patience: float,
 ) -> None:
     writer, told = both
     task = create(writer).task
@@ -119,12 +124,28 @@ def test_jobs_fail_when_it_cannot_be_found_out(
         raise error("no database")
 
     monkeypatch.setattr(journal_module.Batch, "is_stored", away)
-    monkeypatch.setattr(journal_module, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(journal_module, "PATIENCE_SECONDS", patience)
     losses.append(True)
     with pytest.raises(error, match="no database"):
         writer.write(a_chunk(writer, task))
     assert row(task.pk).last_seq == 1, "it was carried out once, and not again"
     assert not any(told.told)
+
+
+def test_a_doubt_that_comes_late_is_looked_into_all_the_same(
+    both: tuple[Journal, Recorder], losses: Losses, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, told = both
+    task = create(writer).task
+    told.told.clear()
+    monkeypatch.setattr(journal_module, "PATIENCE_SECONDS", 0.0)
+    losses.append(True)
+    assert writer.write(a_chunk(writer, task)) is None
+    assert told.events(task.pk) == [1]
+    losses += [False, False]
+    with pytest.raises(OperationalError):
+        writer.write(a_chunk(writer, task))
+    assert row(task.pk).last_seq == 1
 
 
 def together(writer: Journal, jobs: list[Job[Any]]) -> None:
