@@ -124,6 +124,11 @@ class TestDeletion:
         assert TaskTally.objects.filter(owner="Alice").exists()
         assert deleted("alice") == "0 tasks deleted.\n"
 
+    def test_who_has_none_may_have_been_named_wrongly(self) -> None:
+        err = StringIO()
+        assert deleted("alice", stderr=err) == "0 tasks deleted.\n"
+        assert "alice has no tasks. By default the owner is the primary key" in err.getvalue()
+
     def test_tasks_that_have_not_ended_are_refused_or_cancelled(self, writer: Journal) -> None:
         ended, runs, waits = made(writer, "COMPLETED"), made(writer), made(writer)
         writer.write(says(waits, status(waits, "INPUT_REQUIRED")))

@@ -30,6 +30,11 @@ class Command(BaseCommand):
         answer is not yes, and when rows of the site's own models keep tasks."""
         owner = options["owner"] if options["tenant"] is None else owner_at(options["tenant"], options["owner"])
         total, active = owners.count(owner)
+        if not total:  # most often somebody gave the name of a user, and must not take this for done
+            self.stderr.write(
+                _("%(owner)s has no tasks. By default the owner is the primary key of a user, not the name.")
+                % {"owner": options["owner"]}
+            )
         if active and not options["cancel"]:
             raise CommandError(
                 _("%(count)d tasks have not ended. Wait for them, or cancel them with --cancel.") % {"count": active}
