@@ -19,6 +19,7 @@ from a2a_django.engine import clock, database
 from a2a_django.engine.batch import Batch
 from a2a_django.engine.jobs import Job
 from a2a_django.engine.journal import Journal
+from a2a_django.engine.statements import not_held
 from a2a_django.models import Task
 from a2a_django.protocol.states import INTERRUPTED
 
@@ -58,12 +59,12 @@ async def expire(journal: Journal) -> None:
     seconds = a2a_settings.INPUT_REQUIRED_SECONDS
     while seconds:
         before, found = await database.read(_waiting, seconds)
-        some = random.sample(found, min(len(found), AT_ONCE))
+        some = await database.read(not_held, random.sample(found, min(len(found), AT_ONCE)))
         done = await asyncio.gather(*(journal.submit(ExpireTask(task_id, before)) for task_id in some))
         for task_id, ended in zip(some, done, strict=True):
             if ended:
                 logger.info("Task %s has waited %s s for its sender, and has failed", task_id, seconds)
-        if len(found) <= AT_ONCE:
+        if len(found) <= AT_ONCE or not some:
             return
 
 
@@ -96,6 +97,7 @@ async def end_orphans(journal: Journal) -> None:
     """End the tasks that have waited too long for an agent that is not here; some of them, if there are many."""
     agents = [agent.slug for agent in registry.all()]
     before, found = await database.read(_orphans, agents)
+    found = await database.read(not_held, found)
     done = await asyncio.gather(*(journal.submit(EndOrphan(task_id, before, agents)) for task_id in found))
     if ended := sum(done):
         logger.warning("%d tasks waited for agents that are no longer here, and have failed", ended)

@@ -26,6 +26,7 @@ from a2a_django.engine.expiry import end_orphans, expire
 from a2a_django.engine.jobs import Accepted, Job, has_expired
 from a2a_django.engine.queue import any_waits
 from a2a_django.engine.quotas import Place
+from a2a_django.engine.statements import not_held
 from a2a_django.models import Message, Task
 from a2a_django.protocol.states import TERMINAL
 
@@ -163,9 +164,10 @@ async def recover(runner: Runner) -> float | None:
     """
     while True:
         expired, until = await database.read(_expired)
-        some = random.sample(expired, min(len(expired), AT_ONCE))
-        await asyncio.gather(*(_recover(runner, task_id, slug) for task_id, slug in some))
-        if len(expired) <= AT_ONCE:
+        some = dict(random.sample(expired, min(len(expired), AT_ONCE)))
+        free = await database.read(not_held, list(some))
+        await asyncio.gather(*(_recover(runner, task_id, some[task_id]) for task_id in free))
+        if len(expired) <= AT_ONCE or not free:
             return until
 
 

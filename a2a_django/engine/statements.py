@@ -11,7 +11,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
-from django.db import DataError, connections, models, transaction
+from django.db import DataError, connections, models, router, transaction
 from django.db.models.constants import OnConflict
 
 from a2a_django.models import Task, TaskTally
@@ -202,3 +202,16 @@ class Lock:
 def lock(using: str, count: int, wait: bool) -> Lock:
     """Return the statement for ``count`` tasks; ``wait``: for those that others hold."""
     return Lock(using, count, wait)
+
+
+def not_held(task_ids: Sequence[str]) -> list[str]:
+    """Return those of the tasks whose rows nobody has under lock just now; all, where the database cannot say.
+
+    For whoever looks after many tasks: the journal would wait for the others, and a site's own transaction may be long.
+    """
+    using = router.db_for_write(Task)
+    if not task_ids or not connections[using].features.has_select_for_update_skip_locked:
+        return list(task_ids)
+    with transaction.atomic(using=using):
+        free = lock(using, len(task_ids), False)(task_ids)
+    return [pk for pk in task_ids if pk in free]

@@ -195,38 +195,29 @@ async def test_an_agent_that_keeps_nothing_has_no_place_either(added: Any) -> No
     assert answers == ["An agent that answers with a message has no task"]
 
 
-def _as_if_lost(task_id: str) -> None:
-    moment = timezone.now() - dt.timedelta(minutes=5)
-    Task.objects.filter(pk=task_id).update(lease_expires_at=moment)
-
-
 @pytest.mark.parametrize("by", ["the process that ends", "another look", "one that has no room"])
-async def test_what_is_kept_in_the_moment_in_which_the_task_is_taken_is_there_for_the_next_run(by: str) -> None:
-    def decided() -> None:
-        with journal() as (writer, _):
-            made = create(writer)
-            task_id = made.task.pk
-            keep = SetCheckpoint(task_id, 1, '{"paid":true}', Voice())
-            jobs: dict[str, Any] = {
-                "the process that ends": HandOver(task_id, 1, 3),
-                "another look": RecoverTask(task_id, writer.holder, 3),
-                "one that has no room": RecoverTask(task_id, "", 3),
-            }
-            if by != "the process that ends":
-                _as_if_lost(task_id)
-            with held_up(writer):
-                for job in (keep, jobs[by]):  # in one transaction
-                    job.event = threading.Event()
-                    writer._put(job)
-            assert all(job.event.wait(WAIT) and job.error is None for job in (keep, jobs[by]))
-            message = Message.objects.get(task_id=task_id)
-            assert message.checkpoint == '{"paid":true}'
-            if by == "another look":
-                accepted = jobs[by].result.accepted
-                assert (accepted.start.checkpoint, accepted.start.tries) == ('{"paid":true}', 2)
-            else:
-                assert message.attempt is None
-                claimed = writer.write(Claim(writer.holder, 1, agents=["tested"], share=lambda owner: 1))
-                assert claimed.accepted[0].start.checkpoint == '{"paid":true}'
-
-    await asyncio.to_thread(decided)
+def test_what_is_kept_in_the_moment_in_which_the_task_is_taken_is_there_for_the_next_run(by: str) -> None:
+    with journal() as (writer, _):
+        task_id = create(writer).task.pk
+        keep = SetCheckpoint(task_id, 1, '{"paid":true}', Voice())
+        jobs: dict[str, Any] = {
+            "the process that ends": HandOver(task_id, 1, 3),
+            "another look": RecoverTask(task_id, writer.holder, 3),
+            "one that has no room": RecoverTask(task_id, "", 3),
+        }
+        if by != "the process that ends":
+            Task.objects.filter(pk=task_id).update(lease_expires_at=timezone.now() - dt.timedelta(minutes=5))
+        with held_up(writer):
+            for job in (keep, jobs[by]):  # in one transaction
+                job.event = threading.Event()
+                writer._put(job)
+        assert all(job.event.wait(WAIT) and job.error is None for job in (keep, jobs[by]))
+        message = Message.objects.get(task_id=task_id)
+        assert message.checkpoint == '{"paid":true}'
+        if by == "another look":
+            accepted = jobs[by].result.accepted
+            assert (accepted.start.checkpoint, accepted.start.tries) == ('{"paid":true}', 2)
+        else:
+            assert message.attempt is None
+            claimed = writer.write(Claim(writer.holder, 1, agents=["tested"], share=lambda owner: 1))
+            assert claimed.accepted[0].start.checkpoint == '{"paid":true}'

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import json
+import threading
 import time
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, connections, transaction
 from django.utils import timezone
 
 from a2a_django import engine
@@ -351,6 +352,35 @@ async def test_of_several_that_find_it_one_takes_it(registered: Any) -> None:
     taken = [found.accepted for found in done if found.outcome is Outcome.RUN]
     assert sorted(each.task.pk for each in taken if each is not None) == sorted(tasks)
     assert [found.outcome for found in done].count(Outcome.SPARED) == len(tasks)
+
+
+async def test_a_task_that_somebody_holds_does_not_keep_others_from_being_found(registered: Any) -> None:
+    """A site's own transaction may be long; it holds one task, and not the look for all that are lost."""
+    if not connection.features.has_select_for_update_skip_locked:
+        pytest.skip("a transaction has the whole database to itself")
+    agent = registered(made_of(work, max_attempts=9))
+    held, free = await at_work(agent), await at_work(agent)
+    for task_id in (held, free):
+        await lose(task_id)
+    reached, over = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with transaction.atomic():
+            Task.objects.select_for_update().get(pk=held)
+            reached.set()
+            assert over.wait(WAIT)
+        connections.close_all()
+
+    holding = asyncio.ensure_future(asyncio.to_thread(hold))
+    try:
+        assert await asyncio.to_thread(reached.wait, WAIT)
+        assert await asyncio.wait_for(recover(engine.get().runner), WAIT / 4) is not None
+        assert engine.get().runner.attempts() == {free: 2}
+    finally:
+        over.set()
+        await holding
+    await recover(engine.get().runner)
+    assert engine.get().runner.attempts() == {free: 2, held: 2}
 
 
 async def test_the_log_tells_what_was_done(registered: Any, caplog: pytest.LogCaptureFixture) -> None:
