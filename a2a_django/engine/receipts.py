@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Final
 
-from django.db import connections
+from django.db import connections, transaction
 
 from a2a_django.engine import clock
 from a2a_django.engine.database import alias
@@ -231,10 +231,19 @@ def look(claim: Claim) -> Claim:
 
 
 def renew(claims: Mapping[str, Claim]) -> list[str]:
-    """Renew the leases of held claims; returns under which names those stand that are lost."""
+    """Renew the leases of held claims; returns under which names those stand that are lost.
+
+    A row that another transaction holds (an agent makes the task in its own) keeps the lease that it has: as long as it
+    is held, nobody else takes the message over, and the other leases must not wait for it.
+    """
     using = alias()
     tokens = {claim.key: claim.token for claim in claims.values()}
     rows = MessageReceipt.objects.using(using).filter(pk__in=list(tokens))
-    rows.filter(holder__in=list(tokens.values())).update(lease_expires_at=clock.lease_end(using))
+    with transaction.atomic(using=using):
+        free = rows.filter(holder__in=list(tokens.values()))
+        if connections[using].features.has_select_for_update_skip_locked:
+            locked = free.order_by("pk").select_for_update(skip_locked=True)
+            free = rows.filter(pk__in=list(locked.values_list("pk", flat=True)))
+        free.update(lease_expires_at=clock.lease_end(using))
     held = dict(rows.values_list("pk", "holder"))
     return [name for name, claim in claims.items() if held.get(claim.key) != claim.token]
