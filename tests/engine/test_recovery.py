@@ -356,7 +356,7 @@ async def test_of_several_that_find_it_one_takes_it(registered: Any) -> None:
 
 async def test_a_task_that_somebody_holds_does_not_keep_others_from_being_found(registered: Any) -> None:
     """A site's own transaction may be long; it holds one task, and not the look for all that are lost."""
-    if not connection.features.has_select_for_update_skip_locked:
+    if not await database.run(lambda: connection.features.has_select_for_update_skip_locked):
         pytest.skip("a transaction has the whole database to itself")
     agent = registered(made_of(work, max_attempts=9))
     held, free = await at_work(agent), await at_work(agent)
