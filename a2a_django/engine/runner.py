@@ -282,6 +282,7 @@ class Runner:
         finally:
             with self._lock:
                 self._beginning -= 1
+                self._revoked.discard((accepted.task.pk, accepted.task.attempt))  # of one that has not begun at all
             place.give_back()
             if accepted.task.pk not in self._runs:
                 self._rests(accepted.task.pk)

@@ -384,3 +384,27 @@ async def test_another_process_with_room_is_told(desk: Desk, settings: Settings)
         await all_over()
     finally:
         await asyncio.to_thread(other.stop)
+
+
+async def test_a_task_that_is_cancelled_when_it_has_just_been_taken_leaves_nothing(
+    desk: Desk, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limited(settings, MAX_RUNS=1)
+    await send(desk.agent, "first", immediately=True)
+    await until(lambda: desk.begun == ["first"])
+    second = await send(desk.agent, "second", immediately=True)
+    runner = engine.get().runner
+    real, known = runner.follow, asyncio.Event()
+
+    async def follow(agent: Agent, message: Message) -> None:
+        await cancel(agent, second["id"])
+        assert len(runner._revoked) == 1
+        await real(agent, message)
+        known.set()
+
+    monkeypatch.setattr(runner, "follow", follow)
+    desk.let()
+    await asyncio.wait_for(known.wait(), WAIT)
+    await quiet()
+    assert desk.begun == ["first"]
+    assert not runner._revoked
