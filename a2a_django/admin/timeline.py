@@ -22,6 +22,8 @@ from a2a_django.models import EventKind, Message, Task, TaskEvent, TaskState
 from a2a_django.protocol.wire import Wire
 
 PAGE: Final = 200
+#: Messages that are shown with them, at most: any number may come between two events.
+MESSAGES: Final = 1_000
 #: Characters of JSON that are read for a page; what does not fit is named, with a download.
 READ: Final = 12 * 1024 * 1024
 
@@ -100,7 +102,7 @@ def page(task: Task, upto: int | None = None) -> Timeline:
         rows = rows.filter(created_at__lte=beyond)
     if not pruned:
         rows = rows.filter(role="ROLE_USER")
-    items = _assembled(task, here, _newest(rows, PAGE))
+    items = _assembled(task, here, _newest(rows, MESSAGES))
     if pruned:
         items.append(
             Item("status", task.last_seq, task.status_timestamp, last=task.last_seq, state=task.state, synthetic=True)
@@ -112,7 +114,7 @@ def news(task: Task, after: int, position: int) -> Timeline:
     """Return what came after an event and a message, not more than a page of it. Four queries at most."""
     last = min(task.last_seq, after + PAGE)
     rows = Message.objects.using(alias()).filter(task_id=task.pk, shown=True, role="ROLE_USER", position__gt=position)
-    messages = _newest(rows.filter(position__lte=task.message_count), PAGE)
+    messages = _newest(rows.filter(position__lte=task.message_count), MESSAGES)
     return Timeline(_assembled(task, _heads(task, after, last), messages), after, last, task.message_count)
 
 

@@ -179,7 +179,7 @@ def take_waiting(limit: int, again_seconds: float) -> dict[str, str]:
     using = database.alias()
     waiting = Task.objects.using(using).filter(queued_owner__isnull=False)
     found = _note(waiting.filter(handed_in_at__isnull=True), limit)
-    rows = list(waiting.order_by("queued_at").values_list("pk", "handed_in_at")[:AGAIN_AT_ONCE])
+    rows = list(waiting.order_by("queued_at", "pk").values_list("pk", "handed_in_at")[:AGAIN_AT_ONCE])
     before = clock.read(using) - dt.timedelta(seconds=again_seconds)
     late = [pk for pk, moment in rows if moment is not None and moment <= before]
     if late and len(found) < limit:
@@ -193,7 +193,7 @@ def _note(rows: models.QuerySet[Task], limit: int) -> dict[str, str]:
     with transaction.atomic(using=rows.db):
         if features.has_select_for_update:
             rows = rows.select_for_update(skip_locked=features.has_select_for_update_skip_locked)
-        found = dict(rows.order_by("queued_at").values_list("pk", "agent")[:limit])
+        found = dict(rows.order_by("queued_at", "pk").values_list("pk", "agent")[:limit])
         if found:
             Task.objects.using(rows.db).filter(pk__in=sorted(found)).update(handed_in_at=clock.now(rows.db))
     return found

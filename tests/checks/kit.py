@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.core.checks import CheckMessage, run_checks
 
 from a2a_django import Agent, Skill
+from a2a_django.checks.rules import TAG
 
 
 class Good(Agent):
@@ -20,8 +21,7 @@ class Good(Agent):
 
 def messages(*, deploy: bool = False) -> list[CheckMessage]:
     """Return the messages of this package."""
-    found = run_checks(include_deployment_checks=deploy)
-    return [message for message in found if "a2a_django" in str(message.id)]
+    return run_checks(tags=[TAG], include_deployment_checks=deploy)
 
 
 def found(*, deploy: bool = False) -> dict[str, CheckMessage]:
