@@ -138,24 +138,27 @@ class OldClient:
         for future in self._futures.values():
             future.set_exception(OldClientError(f"The driver has ended: {self._log.read_text()[-3000:]}"))
 
-    def _start(self, call: str, arguments: dict[str, Any], *, streaming: bool) -> int:
+    def _start(
+        self, call: str, arguments: dict[str, Any], *, streaming: bool
+    ) -> tuple[Future[Any], SimpleQueue[tuple[str, Any]]]:
+        """Have a call begun; what is returned is filled by the thread that listens, perhaps already."""
         number = next(self._numbers)
-        self._futures[number] = Future()
+        future = self._futures[number] = Future()
+        queue: SimpleQueue[tuple[str, Any]] = SimpleQueue()
         if streaming:
-            self._events[number] = SimpleQueue()
+            self._events[number] = queue
         self._write({"id": number, "call": call, "arguments": arguments})
-        return number
+        return future, queue
 
     async def call(self, call: str, **arguments: Any) -> Any:
         """Carry out a call and return its answer. Raises ``OldClientError``."""
-        number = self._start(call, arguments, streaming=False)
+        future, __ = self._start(call, arguments, streaming=False)
         async with asyncio.timeout(SECONDS):
-            return await asyncio.wrap_future(self._futures[number])
+            return await asyncio.wrap_future(future)
 
     async def events(self, call: str, **arguments: Any) -> AsyncIterator[Any]:
         """Yield the events of a stream as they come. Raises ``OldClientError``."""
-        number = self._start(call, arguments, streaming=True)
-        queue = self._events[number]
+        __, queue = self._start(call, arguments, streaming=True)
         while True:
             async with asyncio.timeout(SECONDS):
                 while queue.empty():  # noqa: ASYNC110 - it is filled by a thread
