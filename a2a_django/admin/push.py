@@ -88,6 +88,15 @@ def state_of(config: PushConfig) -> tuple[str, str]:
     return ("", _("sending")) if config.due_at is not None else ("good", _("up to date"))
 
 
+def _found(rows: QuerySet[Any], search_term: str, config: str = "") -> QuerySet[Any]:
+    """Narrow rows to those of the task, id or host that was typed; ``config`` is the way from a row to its webhook."""
+    term = search_term.strip().replace("\0", "")
+    if not term:
+        return rows
+    named = {"task_id": term, "config_key": key_of(term), "host": term.lower()}
+    return rows.filter(Q(*((config + name, value) for name, value in named.items()), _connector=Q.OR))
+
+
 def place_of(config: PushConfig) -> str:
     """Return what may be shown of a webhook's address: scheme and host."""
     return f"{URL(config.url).scheme}://{config.host}"
@@ -156,11 +165,7 @@ class ConfigAdmin(Webhooks):
 
     def get_search_results(self, request: HttpRequest, queryset: QuerySet[Any], search_term: str) -> Any:
         """Find webhooks by what stands in an index or is whole: no text is searched through."""
-        term = search_term.strip().replace("\0", "")
-        if not term:
-            return queryset, False
-        found = Q(task_id=term) | Q(config_key=key_of(term)) | Q(host=term.lower())
-        return queryset.filter(found), False
+        return _found(queryset, search_term), False
 
     @admin.display(description=gettext_lazy("webhook"))
     def webhook(self, config: PushConfig) -> str:
@@ -338,11 +343,7 @@ class DeliveryAdmin(Webhooks):
 
     def get_search_results(self, request: HttpRequest, queryset: QuerySet[Any], search_term: str) -> Any:
         """Find deliveries by their webhook."""
-        term = search_term.strip().replace("\0", "")
-        if not term:
-            return queryset, False
-        found = Q(config__task_id=term) | Q(config__config_key=key_of(term)) | Q(config__host=term.lower())
-        return queryset.filter(found), False
+        return _found(queryset, search_term, "config__"), False
 
     @admin.display(description=gettext_lazy("event"))
     def number(self, delivery: PushDelivery) -> str:

@@ -22,12 +22,13 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
 
-from django.db import DatabaseError, InterfaceError, connections, models, transaction
+from django.db import DatabaseError, InterfaceError, models, transaction
 
 from a2a_django.engine import bridge, clock, database
 from a2a_django.engine.batch import Committed
 from a2a_django.engine.runners import QueueError, RunnerBackend
 from a2a_django.engine.runners.base import REFUSE
+from a2a_django.engine.statements import passing_over
 from a2a_django.models import Task
 from a2a_django.protocol.errors import UnavailableError
 
@@ -189,11 +190,8 @@ def take_waiting(limit: int, again_seconds: float) -> dict[str, str]:
 
 def _note(rows: models.QuerySet[Task], limit: int) -> dict[str, str]:
     """Write that tasks are handed in now; those that others have under lock are passed over."""
-    features = connections[rows.db].features
     with transaction.atomic(using=rows.db):
-        if features.has_select_for_update:
-            rows = rows.select_for_update(skip_locked=features.has_select_for_update_skip_locked)
-        found = dict(rows.order_by("queued_at", "pk").values_list("pk", "agent")[:limit])
+        found = dict(passing_over(rows.order_by("queued_at", "pk")).values_list("pk", "agent")[:limit])
         if found:
             Task.objects.using(rows.db).filter(pk__in=sorted(found)).update(handed_in_at=clock.now(rows.db))
     return found

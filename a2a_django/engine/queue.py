@@ -22,7 +22,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from django.db import DatabaseError, InterfaceError, connections
+from django.db import DatabaseError, InterfaceError
 from django.db.models import Q, Value
 from django.db.models.functions import Coalesce
 
@@ -31,6 +31,7 @@ from a2a_django.engine import clock, database
 from a2a_django.engine.batch import Batch
 from a2a_django.engine.jobs import Accepted, Fenced, Job, current
 from a2a_django.engine.journal import Closed
+from a2a_django.engine.statements import passing_over
 from a2a_django.models import Task, TaskQuerySet
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ class Claim(Job[Claimed]):
         if known := [pk for pk, task in batch.tasks.items() if not task._state.adding]:
             rows = rows.exclude(pk__in=known)  # they have changed, or been taken
         taken = 0
-        for task in _locked(rows.order_by("queued_at", "pk"))[:most]:
+        for task in passing_over(rows.order_by("queued_at", "pk"))[:most]:
             batch.tasks[task.pk] = task
             if (accepted := take(batch, task, self.holder)) is not None:
                 found.append(accepted)
@@ -175,13 +176,6 @@ def take(batch: Batch, task: Task, holder: str) -> Accepted | None:
         return None
     batch.take(task, message, holder, clock.lease_end(batch.using))
     return Accepted(task, message, task.attempt, message, task.last_seq)
-
-
-def _locked(rows: TaskQuerySet) -> TaskQuerySet:
-    features = connections[rows.db].features
-    if not features.has_select_for_update:
-        return rows  # a transaction has the database to itself
-    return rows.select_for_update(skip_locked=features.has_select_for_update_skip_locked)
 
 
 def any_waits() -> bool:

@@ -28,7 +28,7 @@ from django.db import connections, transaction
 
 from a2a_django.engine import clock
 from a2a_django.engine.database import alias
-from a2a_django.engine.statements import insert
+from a2a_django.engine.statements import insert, passing_over
 from a2a_django.models import MessageReceipt, Task
 from a2a_django.protocol import wire
 from a2a_django.protocol.errors import InvalidParamsError
@@ -240,10 +240,8 @@ def renew(claims: Mapping[str, Claim]) -> list[str]:
     tokens = {claim.key: claim.token for claim in claims.values()}
     rows = MessageReceipt.objects.using(using).filter(pk__in=list(tokens))
     with transaction.atomic(using=using):
-        free = rows.filter(holder__in=list(tokens.values()))
-        if connections[using].features.has_select_for_update_skip_locked:
-            locked = free.order_by("pk").select_for_update(skip_locked=True)
-            free = rows.filter(pk__in=list(locked.values_list("pk", flat=True)))
-        free.update(lease_expires_at=clock.lease_end(using))
+        ours = rows.filter(holder__in=list(tokens.values())).order_by("pk")
+        free = list(passing_over(ours).values_list("pk", flat=True))
+        rows.filter(pk__in=free).update(lease_expires_at=clock.lease_end(using))
     held = dict(rows.values_list("pk", "holder"))
     return [name for name, claim in claims.items() if held.get(claim.key) != claim.token]

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
-from django.db import DatabaseError, InterfaceError, connections, transaction
+from django.db import DatabaseError, InterfaceError, transaction
 
 from a2a_django.agents import Agent
 from a2a_django.conf import a2a_settings
@@ -28,6 +28,7 @@ from a2a_django.engine.queue import PutBack, Queue
 from a2a_django.engine.quotas import Place, Quota, Share
 from a2a_django.engine.recovery import HandOver, Outcome
 from a2a_django.engine.run import Run, call_cancel_hook
+from a2a_django.engine.statements import passing_over
 from a2a_django.models import Message, Task
 from a2a_django.protocol.errors import ThrottledError, UnavailableError
 from a2a_django.protocol.states import TERMINAL
@@ -478,18 +479,13 @@ def renew(attempts: dict[str, int], holder: str) -> list[str]:
     lost = []
     ids = list(attempts)
     using = database.alias()
-    features = connections[using].features
     clock.read(using)
     for start in range(0, len(ids), 500):
         some = ids[start : start + 500]
         rows = Task.objects.using(using).filter(pk__in=some, lease_holder=holder)
         with transaction.atomic(using=using):
-            free = rows
-            if features.has_select_for_update_skip_locked:
-                no_key = features.has_select_for_no_key_update
-                locked = rows.order_by("pk").select_for_update(skip_locked=True, no_key=no_key)
-                free = rows.filter(pk__in=list(locked.values_list("pk", flat=True)))
-            free.update(lease_expires_at=clock.lease_end(using))
+            free = list(passing_over(rows.order_by("pk")).values_list("pk", flat=True))
+            rows.filter(pk__in=free).update(lease_expires_at=clock.lease_end(using))
         held = dict(rows.values_list("pk", "attempt"))
         lost += [pk for pk in some if held.get(pk) != attempts[pk]]
     return lost

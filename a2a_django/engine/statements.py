@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import DataError, connections, models, router, transaction
 from django.db.models.constants import OnConflict
 
 from a2a_django.models import Task, TaskTally
+
+Rows = TypeVar("Rows", bound="models.QuerySet[Any]")
 
 #: Bytes of a statement that are not values, and of a value that is no text, generously.
 STATEMENT_BYTES = 8192
@@ -202,6 +204,19 @@ class Lock:
 def lock(using: str, count: int, wait: bool) -> Lock:
     """Return the statement for ``count`` tasks; ``wait``: for those that others hold."""
     return Lock(using, count, wait)
+
+
+def passing_over(rows: Rows) -> Rows:
+    """Return the same rows under lock to the end of the transaction, without those that others have under lock; as they
+    are, where a transaction has the database to itself.
+
+    Their keys may be referred to meanwhile, as in ``Lock``.
+    """
+    features = connections[rows.db].features
+    if not features.has_select_for_update:
+        return rows
+    skip, no_key = features.has_select_for_update_skip_locked, features.has_select_for_no_key_update
+    return rows.select_for_update(skip_locked=skip, no_key=no_key)
 
 
 def not_held(task_ids: Sequence[str]) -> list[str]:

@@ -15,27 +15,13 @@ from google.protobuf import json_format
 from google.rpc import error_details_pb2
 
 from a2a_django.operations import OPERATIONS
+from a2a_django.testing.bindings import PATHS
 from tests.bindings.asgi import AsgiCall
 from tests.bindings.carriers import CARRIERS
 from tests.bindings.conftest import VERSION, envelope
 from tests.bindings.grpc.conftest import Refusal, Running, serve
 
 __all__ = ["Door", "Outcome", "door", "serve"]
-
-#: Verb and path of an operation over HTTP+JSON; what is in braces is taken out of the request.
-PATHS = {
-    "SendMessage": ("POST", "/message:send"),
-    "SendStreamingMessage": ("POST", "/message:stream"),
-    "GetTask": ("GET", "/tasks/{id}"),
-    "ListTasks": ("GET", "/tasks"),
-    "CancelTask": ("POST", "/tasks/{id}:cancel"),
-    "SubscribeToTask": ("POST", "/tasks/{id}:subscribe"),
-    "CreateTaskPushNotificationConfig": ("POST", "/tasks/{taskId}/pushNotificationConfigs"),
-    "GetTaskPushNotificationConfig": ("GET", "/tasks/{taskId}/pushNotificationConfigs/{id}"),
-    "ListTaskPushNotificationConfigs": ("GET", "/tasks/{taskId}/pushNotificationConfigs"),
-    "DeleteTaskPushNotificationConfig": ("DELETE", "/tasks/{taskId}/pushNotificationConfigs/{id}"),
-    "GetExtendedAgentCard": ("GET", "/extendedAgentCard"),
-}
 
 
 @dataclass
