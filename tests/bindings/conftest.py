@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import AsyncClient
+from pytest_django import Settings
 
 from a2a_django import Agent, Skill
+from a2a_django.access import create_api_key
 from a2a_django.agents import TaskContext, registry
 from tests.bindings.carriers import CARRIERS, Carrier
 
@@ -109,4 +113,15 @@ def numbered(text: str) -> list[tuple[int | None, dict[str, Any]]]:
         fields = dict(line.split(": ", 1) for line in block.split("\n") if line[:1] != ":" and ": " in line)
         if "data" in fields and "event" not in fields:
             found.append((int(fields["id"]) if "id" in fields else None, json.loads(fields["data"])))
+    return found
+
+
+@pytest.fixture
+async def keys(settings: Settings, serve: Any) -> dict[str, dict[str, str]]:
+    """Alice's and Bob's credentials, on a site with the package's defaults."""
+    settings.A2A = {}
+    found = {}
+    for name in ("alice", "bob"):
+        user = await User.objects.acreate(username=name)
+        found[name] = {"Authorization": f"Bearer {(await asyncio.to_thread(create_api_key, user))[1]}"}
     return found

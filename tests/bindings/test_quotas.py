@@ -7,12 +7,10 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.cache import cache
 from pytest_django import Settings
 
 from a2a_django import Agent, engine
-from a2a_django.access import create_api_key
 from a2a_django.agents import TaskContext
 from a2a_django.bindings import sse
 from a2a_django.models import Task
@@ -50,17 +48,6 @@ async def waiting(register: Callable[[Agent], Agent]) -> Waiting:
     agent = Waiting()
     register(agent)
     return agent
-
-
-@pytest.fixture
-async def keys(settings: Settings, serve: Any) -> dict[str, dict[str, str]]:
-    """Alice's and Bob's credentials, on a site with the package's defaults."""
-    settings.A2A = {}
-    found = {}
-    for name in ("alice", "bob"):
-        user = await User.objects.acreate(username=name)
-        found[name] = {"Authorization": f"Bearer {(await asyncio.to_thread(create_api_key, user))[1]}"}
-    return found
 
 
 def limited(settings: Settings, **limits: Any) -> None:

@@ -7,12 +7,9 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import AsyncClient
-from pytest_django import Settings
 
 from a2a_django import Agent
-from a2a_django.access import create_api_key
 from a2a_django.agents import TaskContext
 from a2a_django.models import MessageReceipt, Task
 from tests.bindings.carriers import CARRIERS
@@ -51,17 +48,6 @@ async def once(register: Callable[[Agent], Agent]) -> Once:
     agent = Once()
     register(agent)
     return agent
-
-
-@pytest.fixture
-async def keys(settings: Settings, serve: Any) -> dict[str, dict[str, str]]:
-    """Alice's and Bob's credentials."""
-    settings.A2A = {}
-    found = {}
-    for name in ("alice", "bob"):
-        user = await User.objects.acreate(username=name)
-        found[name] = {"Authorization": f"Bearer {(await asyncio.to_thread(create_api_key, user))[1]}"}
-    return found
 
 
 async def test_over_each_binding(door: Door, once: Once, keys: dict[str, dict[str, str]]) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import Permission
-from django.db import DEFAULT_DB_ALIAS, connection, transaction
+from django.db import DEFAULT_DB_ALIAS, OperationalError, connection, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.test import TransactionTestCase
 
 from tests.engine.kit import check_rows
@@ -28,3 +30,24 @@ def sound_rows(monkeypatch: pytest.MonkeyPatch, transactional_db: None) -> Itera
     monkeypatch.setattr(TransactionTestCase, "_fixture_teardown", delete_rows)
     yield
     check_rows()
+
+
+Losses = list[bool]
+
+
+@pytest.fixture
+def losses(monkeypatch: pytest.MonkeyPatch) -> Losses:
+    """Put True into it for a COMMIT that takes place and gets no answer, False for one that does not take place."""
+    due: Losses = []
+    real = BaseDatabaseWrapper._commit  # type: ignore[attr-defined]
+
+    def commit(self: Any) -> Any:
+        if not due:
+            return real(self)
+        if due.pop(0):
+            real(self)
+        self.connection.close()
+        raise OperationalError("server closed the connection unexpectedly")
+
+    monkeypatch.setattr(BaseDatabaseWrapper, "_commit", commit)
+    return due

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from django.db import InterfaceError, OperationalError
-from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils import timezone
 
 from a2a_django.engine import journal as journal_module
@@ -18,37 +17,18 @@ from a2a_django.engine.journal import Journal
 from a2a_django.engine.push_jobs import DeletePushConfig, PutPushConfig
 from a2a_django.models import Message, PushConfig, Task
 from a2a_django.models.fields import key_of
+from tests.engine.conftest import Losses
 from tests.engine.kit import WAIT, row
 from tests.engine.writing import Recorder, chunk, create, creation, follow_up, journal, says, status
 from tests.push.kit import config
 
 pytestmark = pytest.mark.usefixtures("sound_rows")
 
-Losses = list[bool]
-
 
 @pytest.fixture
 def both() -> Iterator[tuple[Journal, Recorder]]:
     with journal() as (writer, told):
         yield writer, told
-
-
-@pytest.fixture
-def losses(monkeypatch: pytest.MonkeyPatch) -> Losses:
-    """Put True into it for a COMMIT that takes place and gets no answer, False for one that does not take place."""
-    due: Losses = []
-    real = BaseDatabaseWrapper._commit  # type: ignore[attr-defined]
-
-    def commit(self: Any) -> Any:
-        if not due:
-            return real(self)
-        if due.pop(0):
-            real(self)
-        self.connection.close()
-        raise OperationalError("server closed the connection unexpectedly")
-
-    monkeypatch.setattr(BaseDatabaseWrapper, "_commit", commit)
-    return due
 
 
 def a_chunk(writer: Journal, task: Task) -> Job[Any]:

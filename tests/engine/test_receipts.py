@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 from django.db import connection, transaction
-from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.utils import OperationalError
 from django.test.utils import CaptureQueriesContext
 
 from a2a_django.engine import clock, receipts
@@ -22,6 +20,7 @@ from a2a_django.engine.receipts import Claim, Repeated, UnderWay
 from a2a_django.models import Message, MessageReceipt, Task
 from a2a_django.models.fields import key_of, uuid7
 from a2a_django.protocol.errors import InvalidParamsError
+from tests.engine.conftest import Losses
 from tests.engine.kit import WAIT, message
 from tests.engine.test_journal_transactions import row_held, rows_are_locked
 from tests.engine.writing import Threads, create, journal, says, status
@@ -306,25 +305,13 @@ def creating(writer: Journal) -> tuple[Job[Any], Callable[[MessageReceipt], bool
 def test_what_was_committed_is_not_done_again(
     kind: Callable[[Journal], tuple[Job[Any], Callable[[MessageReceipt], bool]]],
     took_place: bool,
-    monkeypatch: pytest.MonkeyPatch,
+    losses: Losses,
 ) -> None:
-    real = BaseDatabaseWrapper._commit  # type: ignore[attr-defined]
-    due: list[bool] = []
-
-    def commit(self: Any) -> Any:
-        if not due:
-            return real(self)
-        if due.pop(0):
-            real(self)
-        self.connection.close()
-        raise OperationalError("server closed the connection unexpectedly")
-
-    monkeypatch.setattr(BaseDatabaseWrapper, "_commit", commit)
     with journal() as (writer, _):
         job, is_right = kind(writer)
-        due.append(took_place)
+        losses.append(took_place)
         assert writer.write(job) is not None
-        assert not due
+        assert not losses
     assert all(is_right(row) for row in MessageReceipt.objects.all())
     assert MessageReceipt.objects.count() == (kind is not dropping)
 
