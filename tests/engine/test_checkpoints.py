@@ -21,12 +21,12 @@ from a2a_django.engine.jobs import Fenced, Voice
 from a2a_django.engine.queue import Claim
 from a2a_django.engine.recovery import HandOver, RecoverTask, recover
 from a2a_django.models import Message, Task
+from tests.engine.conftest import Losses
 from tests.engine.kit import WAIT, made_of, outputs, row, send, state_of, until, when
-from tests.engine.test_journal_doubt import Losses, losses
 from tests.engine.test_recovery import looked_for_on_demand, lose, settled
 from tests.engine.writing import create, held_up, journal
 
-__all__ = ["looked_for_on_demand", "losses"]
+__all__ = ["looked_for_on_demand"]
 
 pytestmark = pytest.mark.usefixtures("sound_rows")
 
