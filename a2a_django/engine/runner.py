@@ -213,7 +213,7 @@ class Runner:
                 past=past.messages,
                 earlier=message.position - 1,
                 tries=message.tries,
-                checkpoint=message.checkpoint,
+                checkpoint_text=message.checkpoint,
                 references=past.references,
             )
         )
@@ -347,10 +347,10 @@ class Runner:
                 past=past.messages,
                 earlier=message.position - 1,
                 tries=message.tries,
-                checkpoint=message.checkpoint,
+                checkpoint_text=message.checkpoint,
             )
             run.stopped = True
-            await call_cancel_hook(agent, run)
+            await call_cancel_hook(run)
 
     def attempts(self) -> dict[str, int]:
         """Return the attempts of the runs whose tasks exist, by task; from any thread."""

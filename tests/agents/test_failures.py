@@ -267,7 +267,7 @@ async def test_a_plain_agent_sees_that_its_task_was_cancelled() -> None:
 
 
 async def test_the_hook_of_a_deaf_run_is_called_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("a2a_django.engine.run.STOP_SECONDS", 0.01)
+    monkeypatch.setattr("a2a_django.engine.run.life.STOP_SECONDS", 0.01)
     go, hooked = asyncio.Event(), Hooked()
 
     async def run(ctx: TaskContext) -> None:
