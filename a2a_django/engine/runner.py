@@ -14,30 +14,29 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
 from typing import Any
 
-from django.db import DatabaseError, InterfaceError, transaction
+from django.db import DatabaseError, InterfaceError
 
 from a2a_django.agents import Agent
 from a2a_django.conf import a2a_settings
-from a2a_django.engine import bridge, clock, database, history, receipts
+from a2a_django.engine import bridge, database, history
 from a2a_django.engine.jobs import Accepted, Cancelled, CancelTask, MakeTask
 from a2a_django.engine.journal import Closed, Journal
+from a2a_django.engine.leases import Keeper
+from a2a_django.engine.leaving import HAND_OVER_SECONDS, Leaving
 from a2a_django.engine.queue import PutBack, Queue
 from a2a_django.engine.quotas import Place, Quota, Share
-from a2a_django.engine.recovery import HandOver, Outcome
+from a2a_django.engine.recovery import HandOver
 from a2a_django.engine.run import Run, call_cancel_hook
-from a2a_django.engine.statements import passing_over
 from a2a_django.models import Message, Task
 from a2a_django.protocol.errors import ThrottledError, UnavailableError
 from a2a_django.protocol.states import TERMINAL
 
 logger = logging.getLogger("a2a_django.engine")
 
-#: How often it is looked whether the runs of a process that ends are over, and how long the database has for the rest.
+#: How often it is looked whether the runs of a process that ends are over.
 LOOK_SECONDS = 0.02
-HAND_OVER_SECONDS = 5.0
 
 
 class Runner:
@@ -59,7 +58,7 @@ class Runner:
         self.quota = Quota("MAX_RUNS_PER_OWNER", "Too many of your tasks are running, please try again later")
         #: Tasks and attempts that were cancelled when their run was just about to begin here.
         self._revoked: set[tuple[str, int]] = set()
-        self._keepers: dict[asyncio.AbstractEventLoop, asyncio.Task[None]] = {}
+        self.keeper = Keeper(self)
         self._background: set[asyncio.Task[None]] = set()
         #: Whether tasks are run in this process; otherwise those that may wait are left to others. And how many at a
         #: time, if not ``MAX_RUNS``.
@@ -69,14 +68,9 @@ class Runner:
         self.quota.on_free = self.queue.freed
         #: The loop on which a run began last.
         self._home: asyncio.AbstractEventLoop | None = None
-        #: Who waits here until no run of a task is left in this process.
-        self._resting: dict[str, asyncio.Future[bool]] = {}
-        #: Tasks that are just being left to others.
-        self._leaving: set[str] = set()
+        self.leaving = Leaving(journal)
         #: Whether the process ends: nothing new is begun.
         self.closing = False
-        #: What becomes of tasks on which nobody works here any more.
-        self._left: list[HandOver | PutBack] = []
 
     @contextmanager
     def room(self, owner: str, *, may_wait: bool) -> Iterator[Place]:
@@ -148,7 +142,7 @@ class Runner:
         if revoked:
             run.stop()
         self.on_run()
-        self._keep(run.loop)
+        self.keeper.keep(run.loop)
         run.start()
         return run
 
@@ -230,7 +224,7 @@ class Runner:
         if run.share is not None:
             run.share.release()
         if run.interrupted and run.task is not None:
-            self._left.append(HandOver(run.task_id, run.attempt, run.agent.max_attempts))
+            self.leaving.later(HandOver(run.task_id, run.attempt, run.agent.max_attempts))
         if following is None or following.start is None:
             place.give_back()
             self.queue.go()
@@ -238,7 +232,7 @@ class Runner:
                 self.rests(run)
         elif self.closing:
             place.give_back()
-            self._left.append(PutBack(run.task_id, following.task.attempt))
+            self.leaving.later(PutBack(run.task_id, following.task.attempt))
         else:
             self.begin_soon(run.agent, following, place)
 
@@ -259,23 +253,6 @@ class Runner:
             self._beginning += 1
         self.spawn(self._begin_claimed(agent, accepted, place))
 
-    def at_rest(self, task_id: str) -> asyncio.Future[bool]:
-        """Return what is done when no run of a task is left here, with whether it was left to others; for a task that
-        was taken, before it is begun, on the loop of its runs."""
-        self._rests(task_id)  # of a run that has lost its lease, which has come back here
-        self._resting[task_id] = future = asyncio.get_running_loop().create_future()
-        return future
-
-    def rests(self, run: Run) -> None:
-        """A run is over, and nothing of it is left to do."""
-        if run.task_id not in self._leaving and self._runs.get(run.task_id) in (None, run):
-            self._rests(run.task_id)
-
-    def _rests(self, task_id: str, *, left: bool = False) -> None:
-        self._leaving.discard(task_id)
-        if (future := self._resting.pop(task_id, None)) is not None and not future.done():
-            future.set_result(left)
-
     async def _begin_claimed(self, agent: Agent, accepted: Accepted, place: Place) -> None:
         try:
             if accepted.start is not None:
@@ -286,7 +263,7 @@ class Runner:
                 self._revoked.discard((accepted.task.pk, accepted.task.attempt))  # of one that has not begun at all
             place.give_back()
             if accepted.task.pk not in self._runs:
-                self._rests(accepted.task.pk)
+                self.leaving.rests(accepted.task.pk)
 
     async def follow(self, agent: Agent, message: Message) -> None:
         """Run a message that its task has been given, on the running loop. One that cannot be run waits again."""
@@ -356,6 +333,14 @@ class Runner:
         """Return the attempts of the runs whose tasks exist, by task; from any thread."""
         return {pk: run.attempt for pk, run in list(self._runs.items()) if run.task is not None}
 
+    def runs_on(self, loop: asyncio.AbstractEventLoop) -> dict[str, Run]:
+        """Return the runs that live on a loop, by task."""
+        return {pk: run for pk, run in list(self._runs.items()) if run.loop is loop}
+
+    def has(self, run: Run) -> bool:
+        """Whether a run is still one of this process's."""
+        return self._runs.get(run.task_id) is run
+
     def lost(self, task_id: str, attempt: int) -> None:
         """A task has gone on without its run here (cancelled, ended, or run as ``attempt``); from any thread."""
         run = self._runs.get(task_id)
@@ -378,36 +363,12 @@ class Runner:
         self._background.add(task)
         task.add_done_callback(self._background.discard)
 
-    # ------------------------------------------------------------------------------------------------ leases
-
-    def _keep(self, loop: asyncio.AbstractEventLoop) -> None:
-        keeper = self._keepers.get(loop)
-        if keeper is None or keeper.done():
-            self._keepers = {known: task for known, task in self._keepers.items() if not known.is_closed()}
-            self._keepers[loop] = loop.create_task(self._keep_leases(loop), context=contextvars.Context())
-
-    async def _keep_leases(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Renew the leases of a loop's runs, until there are none."""
-        while True:
-            await asyncio.sleep(a2a_settings.LEASE_SECONDS / 3)
-            mine = {pk: run for pk, run in self._runs.items() if run.loop is loop}
-            if not mine:
-                self._keepers.pop(loop, None)
-                return
-            attempts = {pk: attempt for pk, attempt in self.attempts().items() if pk in mine}
-            claims = {pk: claim for pk, run in mine.items() if (claim := run.held_claim()) is not None}
-            try:
-                lost = await database.run(renew, attempts, self.journal.holder)
-                if claims:
-                    lost += await database.run(receipts.renew, claims)
-            except (DatabaseError, InterfaceError):
-                logger.warning("The leases of %d runs could not be renewed", len(attempts), exc_info=True)
-                continue
-            for pk in lost:
-                if self._runs.get(pk) is mine[pk]:
-                    mine[pk].stop()
-
     # ------------------------------------------------------------------------------------------------ the end
+
+    def rests(self, run: Run) -> None:
+        """A run is over, and nothing of it is left to do."""
+        if self._runs.get(run.task_id) in (None, run):
+            self.leaving.rests(run.task_id)
 
     def close(self, seconds: float) -> None:
         """The process ends: let the runs come to their ends for ``seconds``, then hand over what is left.
@@ -424,42 +385,14 @@ class Runner:
             time.sleep(LOOK_SECONDS)
         self._let_begin(here)
         runs, self._runs = list(self._runs.values()), {}
-        self._leave(runs)
+        self.leaving.leave(runs)
 
     def leave(self, task_id: str) -> None:
         """Leave a task to others although its run is not over; not on the loop of the run."""
         with self._lock:
             run = self._runs.pop(task_id, None)
         if run is not None:
-            self._leave([run])
-
-    def _leave(self, runs: list[Run]) -> None:
-        self._leaving.update(run.task_id for run in runs)
-        for run in runs:
-            run.give_up()
-        try:
-            self._write_left(runs)
-        finally:
-            for run in runs:
-                with suppress(RuntimeError):  # its loop is closed, and nobody waits there
-                    run.loop.call_soon_threadsafe(partial(self._rests, run.task_id, left=True))
-
-    def _write_left(self, runs: list[Run]) -> None:
-        jobs, self._left = self._left, []
-        jobs += [HandOver(run.task_id, run.attempt, run.agent.max_attempts) for run in runs if run.task is not None]
-        dropped = [drop for run in runs if (drop := run.dropping()) is not None]
-        try:
-            done = self.journal.write_all([*jobs, *dropped], HAND_OVER_SECONDS)
-        except RuntimeError as error:  # the journal is closed, or threads cannot be started any more
-            logger.warning("%d tasks could not be handed over: %s", len(jobs), error)
-            return
-        for job in jobs:
-            if job.result is Outcome.FAILED:
-                logger.warning("Task %s was at work when the process ended, and has failed", job.task_id)
-            elif job.result in (Outcome.RUN, Outcome.NEXT, True):
-                logger.info("Task %s was at work when the process ended, and is left to others", job.task_id)
-        if not done:
-            logger.warning("Tasks could not be handed over: the database does not answer")
+            self.leaving.leave([run])
 
     def _let_begin(self, here: asyncio.AbstractEventLoop | None) -> None:
         """Wait for tasks that are just being taken or have been taken; now they are given back instead of run."""
@@ -468,27 +401,6 @@ class Runner:
         if here is None and (loop is None or loop.is_running()):
             while (self._beginning or self.queue.is_claiming) and time.monotonic() < until:
                 time.sleep(LOOK_SECONDS)
-
-
-def renew(attempts: dict[str, int], holder: str) -> list[str]:
-    """Renew leases; the tasks that are no longer run by their attempt are returned.
-
-    Rows that another transaction holds (a site's own may be long) keep the lease that they have, instead of holding up
-    all others: as long as they are held, nobody else takes them either.
-    """
-    lost = []
-    ids = list(attempts)
-    using = database.alias()
-    clock.read(using)
-    for start in range(0, len(ids), 500):
-        some = ids[start : start + 500]
-        rows = Task.objects.using(using).filter(pk__in=some, lease_holder=holder)
-        with transaction.atomic(using=using):
-            free = list(passing_over(rows.order_by("pk")).values_list("pk", flat=True))
-            rows.filter(pk__in=free).update(lease_expires_at=clock.lease_end(using))
-        held = dict(rows.values_list("pk", "attempt"))
-        lost += [pk for pk in some if held.get(pk) != attempts[pk]]
-    return lost
 
 
 def _last_message(task_id: str) -> Message | None:

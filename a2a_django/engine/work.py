@@ -118,7 +118,7 @@ async def _carry_out(task_id: str) -> Outcome:
         accepted = await here.journal.submit(ClaimOne(task_id, here.journal.holder))
         if accepted is None:
             return Outcome.NOTHING  # somebody was faster
-        rest = here.runner.at_rest(task_id)
+        rest = here.runner.leaving.at_rest(task_id)
         here.runner.begin_soon(agent, accepted, Place())
     return Outcome.LEFT if await rest else Outcome.DONE
 

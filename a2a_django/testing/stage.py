@@ -236,7 +236,7 @@ class AsyncStage(Stage):
     async def _end(self) -> None:
         sender, runs = self.engine.sender, list(self.engine.runner._runs.values())
         tasks = {run._aio for run in runs if run._aio is not None} | self.engine.runner._background
-        tasks |= {task for task in (sender._task, *self.engine.runner._keepers.values()) if task is not None}
+        tasks |= {task for task in (sender._task, *self.engine.runner.keeper.timers) if task is not None}
         for run in runs:
             run.give_up()
         for task in tasks:

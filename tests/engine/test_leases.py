@@ -9,8 +9,8 @@ from django.db import connection
 from django.utils import timezone
 
 from a2a_django.engine import receipts
+from a2a_django.engine.leases import renew
 from a2a_django.engine.receipt_jobs import HoldMessage
-from a2a_django.engine.runner import renew
 from a2a_django.models import MessageReceipt, Task
 from tests.engine.conftest import sound_rows
 from tests.engine.kit import message
