@@ -126,6 +126,8 @@ class Claim(Job[Claimed]):
             rows = rows.exclude(pk__in=known)  # they have changed, or been taken
         taken = 0
         for task in passing_over(rows.order_by("queued_at", "pk"))[:most]:
+            if task.agent not in self.agents:  # MySQL takes "Shop" for "shop"
+                continue
             batch.tasks[task.pk] = task
             if (accepted := take(batch, task, self.holder)) is not None:
                 found.append(accepted)

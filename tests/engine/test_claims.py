@@ -108,12 +108,13 @@ def test_an_owner_gets_no_more_than_his_share() -> None:
         assert owners_of(claim(writer, 8)) in ("abaa", "abaab"[:4])
 
 
-def test_tasks_of_agents_that_are_not_here_are_left_alone() -> None:
-    wait("a", agent="elsewhere")
+@pytest.mark.parametrize("agent", ["elsewhere", "Tested", "TESTED"])
+def test_tasks_of_agents_that_are_not_here_are_left_alone(agent: str) -> None:
+    wait("a", agent=agent)
     wait("a")
     with journal() as (writer, _):
         assert len(claim(writer, 8).accepted) == 1
-    assert Task.objects.get(queued_at__isnull=False).agent == "elsewhere"
+    assert Task.objects.get(queued_at__isnull=False).agent == agent
 
 
 @pytest.mark.parametrize("seed", range(4))

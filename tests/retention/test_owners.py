@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import builtins
 import json
+import os
 import stat
+import subprocess
+import sys
 import threading
 from contextlib import suppress
 from io import StringIO
@@ -97,6 +100,28 @@ class TestExport:
         made(writer, "COMPLETED", owner=owner_at("umbrella", "alice"))
         assert [line["task"]["id"] for line in exported("alice", tenant="acme") if line["type"] == "task"] == [task.pk]
         assert exported("alice") == []
+
+    def test_an_owner_of_nothing_is_named(self) -> None:
+        out, said = StringIO(), StringIO()
+        call_command("a2a_export", "nobody", stdout=out, stderr=said)
+        assert (out.getvalue(), said.getvalue()) == ("", "Nothing belongs to the owner 'nobody'.\n")
+
+    def test_a_reader_may_leave_before_the_end(self) -> None:
+        code = (
+            "import django; django.setup()\n"
+            "from a2a_django.management.commands.a2a_export import Command\n"
+            "Command()._print('alice', iter(['{}' * 500] * 1000))\n"
+        )
+        environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings"}
+        with subprocess.Popen(
+            [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True
+        ) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            assert process.stdout.readline() == "{}" * 500 + "\n"
+            process.stdout.close()
+            assert process.stderr.read() == ""
+        assert process.returncode == 0
 
 
 def exported_to(file: Path) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -29,8 +31,7 @@ class Command(BaseCommand):
         owner = options["owner"] if options["tenant"] is None else owner_at(options["tenant"], options["owner"])
         lines = owners.export(owner, with_files=options["with_files"])
         if not options["output"]:
-            for line in lines:
-                self.stdout.write(line)
+            self._print(owner, lines)
             return
         try:
             # Nobody else's business: readable for the one who runs the command only.
@@ -45,3 +46,20 @@ class Command(BaseCommand):
                 file.write(line + "\n")
                 count += 1
         self.stdout.write(_("%(count)d lines written to %(file)s.") % {"count": count, "file": options["output"]})
+        self._say_if_nothing(owner, count)
+
+    def _print(self, owner: str, lines: Iterator[str]) -> None:
+        count = 0
+        try:
+            for line in lines:
+                self.stdout.write(line)
+                count += 1
+            self.stdout.flush()
+        except BrokenPipeError:  # whoever reads has enough; Python would write what is left once more at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return
+        self._say_if_nothing(owner, count)
+
+    def _say_if_nothing(self, owner: str, count: int) -> None:
+        if not count:
+            self.stderr.write(_("Nothing belongs to the owner %(owner)r.") % {"owner": owner})

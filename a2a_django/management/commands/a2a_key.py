@@ -5,13 +5,13 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
-from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from a2a_django.access import create_api_key, revoke_api_key
 from a2a_django.agents import registry
+from a2a_django.management.users import user_named
 from a2a_django.models import APIKey
 
 
@@ -39,16 +39,9 @@ class Command(BaseCommand):
         elif options["list"]:
             self._list(options["username"])
         elif options["username"]:
-            self._make(self._user(options["username"]), options)
+            self._make(user_named(options["username"]), options)
         else:
             raise CommandError(_("Say for which user the key is."))
-
-    def _user(self, username: str) -> Any:
-        users = get_user_model()._default_manager
-        user = users.filter(**{get_user_model().USERNAME_FIELD: username}).first()
-        if user is None:
-            raise CommandError(_("There is no user %(name)r.") % {"name": username})
-        return user
 
     def _make(self, user: Any, options: dict[str, Any]) -> None:
         for slug in options["agents"]:
@@ -68,7 +61,7 @@ class Command(BaseCommand):
     def _list(self, username: str | None) -> None:
         keys = APIKey.objects.select_related("user").order_by("-created_at")
         if username:
-            keys = keys.filter(user=self._user(username))
+            keys = keys.filter(user=user_named(username))
         for key in keys:
             if key.revoked_at is not None:
                 state = f"revoked {key.revoked_at:%Y-%m-%d}"

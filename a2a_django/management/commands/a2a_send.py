@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AnonymousUser
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.translation import gettext as _
@@ -18,6 +17,7 @@ from django.utils.translation import gettext as _
 from a2a_django import engine
 from a2a_django.access import owner_at, owner_of, resolve_agent
 from a2a_django.agents.cards import CardBase
+from a2a_django.management.users import user_named
 from a2a_django.models.fields import uuid7
 from a2a_django.operations import OPERATIONS, CallContext, EventStream
 from a2a_django.protocol import codec
@@ -49,7 +49,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Send it. Raises ``CommandError`` when it is refused, or when the task does not end well."""
-        user = _user(options["user"])
+        user = AnonymousUser() if options["user"] is None else user_named(options["user"])
         message = _message(options)
         try:
             asyncio.run(self._send(options["agent"], user, message, as_json=options["json"]))
@@ -156,16 +156,6 @@ def _described(part: Mapping[str, Any]) -> str:
     if "url" in part:
         return f"{name}: {part['url']}"
     return _("%(name)s: %(size)d bytes") % {"name": name, "size": len(part.get("raw", "")) * 3 // 4}
-
-
-def _user(name: str | None) -> Any:
-    if name is None:
-        return AnonymousUser()
-    users = get_user_model()._default_manager
-    user = users.filter(**{get_user_model().USERNAME_FIELD: name}).first()
-    if user is None:
-        raise CommandError(_("There is no user %(name)r.") % {"name": name})
-    return user
 
 
 def _message(options: Mapping[str, Any]) -> Wire:
