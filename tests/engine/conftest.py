@@ -12,6 +12,7 @@ from django.db import DEFAULT_DB_ALIAS, OperationalError, connection, transactio
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.test import TransactionTestCase
 
+from a2a_django.engine import watch
 from tests.engine.kit import check_rows
 
 
@@ -30,6 +31,22 @@ def sound_rows(monkeypatch: pytest.MonkeyPatch, transactional_db: None) -> Itera
     monkeypatch.setattr(TransactionTestCase, "_fixture_teardown", delete_rows)
     yield
     check_rows()
+
+
+@pytest.fixture
+def looked_for_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nobody look for lost tasks or for those that wait but the test; an engine that begins would, when it comes to
+    it."""
+    look_for_lost = watch.Watch._look_for_lost
+
+    async def on_demand(self: watch.Watch) -> None:
+        await self._look_now.wait()
+        self._look_now.clear()
+        await look_for_lost(self)
+
+    monkeypatch.setattr(watch.Watch, "_look_for_lost", on_demand)
+    for name in ("MIN_LOOK_SECONDS", "MAX_LOOK_SECONDS", "IDLE_LOOK_SECONDS", "AGAIN_SECONDS"):
+        monkeypatch.setattr(watch, name, 3600)
 
 
 Losses = list[bool]

@@ -23,12 +23,10 @@ from a2a_django.engine.recovery import HandOver, RecoverTask, recover
 from a2a_django.models import Message, Task
 from tests.engine.conftest import Losses
 from tests.engine.kit import WAIT, made_of, outputs, row, send, state_of, until, when
-from tests.engine.test_recovery import looked_for_on_demand, lose, settled
+from tests.engine.test_recovery import lose, settled
 from tests.engine.writing import create, held_up, journal
 
-__all__ = ["looked_for_on_demand"]
-
-pytestmark = pytest.mark.usefixtures("sound_rows")
+pytestmark = pytest.mark.usefixtures("sound_rows", "looked_for_on_demand")
 
 
 @pytest.fixture

@@ -16,14 +16,14 @@ from pytest_django import Settings
 
 from a2a_django import Agent, engine
 from a2a_django.agents import TaskContext, registry
-from a2a_django.engine import database, dispatch, watch, work
+from a2a_django.engine import database, dispatch, work
 from a2a_django.engine.runners import RunnerBackend
 from a2a_django.engine.work import Outcome
 from a2a_django.models import Message, Task
 from a2a_django.protocol.errors import UnavailableError
 from tests.engine.kit import WAIT, cancel, get, made_of, outputs, quiet, row, send, state_of, until, when
 
-pytestmark = pytest.mark.usefixtures("sound_rows")
+pytestmark = pytest.mark.usefixtures("sound_rows", "looked_for_on_demand")
 
 
 class ListRunner(RunnerBackend):
@@ -51,9 +51,7 @@ def away(task_id: str) -> None:
 
 @pytest.fixture(autouse=True)
 def queue(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> list[tuple[str, str | None]]:
-    """Give the site the queue; nobody looks at rows but the test."""
-    for name in ("MIN_LOOK_SECONDS", "MAX_LOOK_SECONDS", "IDLE_LOOK_SECONDS"):
-        monkeypatch.setattr(watch, name, 3600)
+    """Give the site the queue."""
     monkeypatch.setattr(dispatch, "DOWN_SECONDS", 0)
     monkeypatch.setattr(ListRunner, "taken", [])
     monkeypatch.setattr(ListRunner, "before", staticmethod(nothing), raising=False)

@@ -15,12 +15,9 @@ from a2a_django.engine import clock, database
 from a2a_django.engine.expiry import EXPIRED_TEXT, ExpireTask, expire
 from a2a_django.models import Task
 from tests.engine.kit import get, made_of, outputs, quiet, row, send, short, state_of, status_text, until
-from tests.engine.test_recovery import looked_for_on_demand
 from tests.engine.writing import journal
 
-__all__ = ["looked_for_on_demand"]
-
-pytestmark = [pytest.mark.usefixtures("sound_rows"), pytest.mark.spec("3.4.3")]
+pytestmark = [pytest.mark.usefixtures("sound_rows", "looked_for_on_demand"), pytest.mark.spec("3.4.3")]
 
 HOUR = 3600
 

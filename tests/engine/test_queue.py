@@ -13,7 +13,7 @@ from pytest_django import Settings
 
 from a2a_django import Agent, engine
 from a2a_django.agents import TaskContext, registry
-from a2a_django.engine import Engine, database, expiry, history, watch
+from a2a_django.engine import Engine, database, expiry, history
 from a2a_django.engine.expiry import end_orphans, expire
 from a2a_django.engine.queue import ClaimOne
 from a2a_django.models import Message, Task
@@ -39,15 +39,7 @@ from tests.engine.kit import (
     when,
 )
 
-pytestmark = pytest.mark.usefixtures("sound_rows")
-
-
-@pytest.fixture(autouse=True)
-def looked_for_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let nobody look for tasks that wait but who is told, and the test."""
-    monkeypatch.setattr(watch, "MIN_LOOK_SECONDS", 3600)
-    monkeypatch.setattr(watch, "MAX_LOOK_SECONDS", 3600)
-    monkeypatch.setattr(watch, "IDLE_LOOK_SECONDS", 3600)
+pytestmark = pytest.mark.usefixtures("sound_rows", "looked_for_on_demand")
 
 
 class Desk:

@@ -34,7 +34,7 @@ from a2a_django.protocol.errors import UnavailableError
 from tests.engine.kit import WAIT, cancel, get, made_of, send, when
 from tests.engine.writing import journal
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("looked_for_on_demand")]
 
 
 @pytest.fixture
@@ -47,15 +47,6 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> Any:
         return agent
 
     return register
-
-
-@pytest.fixture(autouse=True)
-def looked_for_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let nobody look for lost tasks but the test."""
-    monkeypatch.setattr(watch, "MIN_LOOK_SECONDS", 3600)
-    monkeypatch.setattr(watch, "MAX_LOOK_SECONDS", 3600)
-    monkeypatch.setattr(watch, "IDLE_LOOK_SECONDS", 3600)
-    monkeypatch.setattr(watch, "AGAIN_SECONDS", 3600)
 
 
 async def lose(task_id: str) -> None:
