@@ -111,6 +111,39 @@ async def test_a_call_that_is_refused(carrier: Carrier, register: Register, watc
     assert call.attributes["error.type"] == "TASK_NOT_FOUND"
 
 
+@pytest.mark.parametrize(
+    ("method", "operation"),
+    [
+        ("tasks/get", "GetTask"),
+        ("tasks/cancel", "CancelTask"),
+        ("tasks/resubscribe", "SubscribeToTask"),
+        ("tasks/pushNotificationConfig/set", "CreateTaskPushNotificationConfig"),
+        ("tasks/pushNotificationConfig/get", "ListTaskPushNotificationConfigs"),
+        ("tasks/pushNotificationConfig/list", "ListTaskPushNotificationConfigs"),
+        ("tasks/pushNotificationConfig/delete", "DeleteTaskPushNotificationConfig"),
+        ("agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard"),
+    ],
+)
+async def test_every_method_of_0_3_is_seen(
+    carrier: Carrier, register: Register, watched: Watched, method: str, operation: str
+) -> None:
+    register(made_of(nothing, push_notifications=True, extended_agent_card=True))
+    params = {
+        "id": "nobody",
+        "taskId": "nobody",
+        "pushNotificationConfigId": "one",
+        "pushNotificationConfig": {"url": "https://example.com/"},
+    }
+    wanted = {"tasks/pushNotificationConfig/set": ("taskId", "pushNotificationConfig")}.get(method, ("id",))
+    if method.endswith("/delete"):
+        wanted = ("id", "pushNotificationConfigId")
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {name: params[name] for name in wanted}}
+    await carrier.client().post("/a2a/", json.dumps(body), content_type="application/json")
+    call = watched.spans()[f"a2a {operation}"]
+    assert call.attributes["a2a.version"] == "0.3"
+    assert call.status.status_code is StatusCode.ERROR
+
+
 async def test_a_stream_is_a_span_to_its_end(carrier: Carrier, register: Register, watched: Watched) -> None:
     async def run(ctx: TaskContext) -> AsyncIterator[str]:
         assert "a2a SendStreamingMessage" not in watched.spans()

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any, Final, cast
 
+from a2a_django.bindings.calls import text_of
 from a2a_django.bindings.v0_3 import cards
 from a2a_django.operations import OPERATIONS, CallContext, EventStream, Operation
 from a2a_django.operations.messages import require_streaming
@@ -78,10 +79,10 @@ async def extended_card(call: CallContext, request: Wire) -> Wire:
 
     Raises what the operation raises.
     """
-    return cards.pure(json.loads(cast(str, await EXTENDED_CARD.call(call, request))))
+    return cards.pure(json.loads(await text_of(EXTENDED_CARD, call, request)))
 
 
 async def read(call: CallContext, operation: str, request: Wire) -> Wire:
     """Return what an operation answers, decoded."""
-    value: Any = json.loads(cast(str, await OPERATIONS[operation].call(call, request)))
+    value: Any = json.loads(await text_of(OPERATIONS[operation], call, request))
     return cast(Wire, value)
