@@ -25,7 +25,8 @@ def state_of(name: str) -> str:
 class _Parts:
     """Something that has parts."""
 
-    wire: Wire
+    def __init__(self, wire: Wire) -> None:
+        self.wire = wire
 
     @property
     def parts(self) -> list[Wire]:
@@ -61,9 +62,6 @@ class _Parts:
 class Message(_Parts):
     """A message, of a task's history or as an answer by itself."""
 
-    def __init__(self, wire: Wire) -> None:
-        self.wire = wire
-
     @property
     def id(self) -> str:
         """Its id."""
@@ -87,9 +85,6 @@ class Message(_Parts):
 
 class Artifact(_Parts):
     """An artifact of a task, or a piece of one."""
-
-    def __init__(self, wire: Wire) -> None:
-        self.wire = wire
 
     @property
     def id(self) -> str:
