@@ -13,7 +13,7 @@ import datetime as dt
 import json
 import uuid
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
@@ -158,7 +158,7 @@ class Batch:
     def add_message(
         self, task: Task, text: str, message_id: str, role: str, *, known: bool, now: dt.datetime
     ) -> Message:
-        """Append a message to the task's history, unless its id is ``known`` there (D-22)."""
+        """Append a message to the task's history; one that is ``known`` there is not shown again (D-22)."""
         task.message_count += 1
         message = Message(
             task=task,
@@ -175,12 +175,23 @@ class Batch:
 
     def has_message(self, task: Task, message_id: str) -> bool:
         """Return whether the history has a message with this id."""
-        if any(m.task_id == task.pk and m.message_id == message_id for m in self.messages):
-            return True
+        return any(True for _ in self._messages(task, message_id))
+
+    def has_said(self, task: Task, message_id: str, text: str) -> bool:
+        """Return whether the history has this message. Another one with the same id is not this one: who uses an id
+        again has said something else all the same. (Nor is one whose large parts have been stored once more.)
+        """
+        said = wire.ordered_text_of(json.loads(text))
+        return any(wire.ordered_text_of(json.loads(found)) == said for found in self._messages(task, message_id))
+
+    def _messages(self, task: Task, message_id: str) -> Iterator[str]:
+        """The texts of the task's messages with this id."""
+        yield from (m.wire for m in self.messages if m.task_id == task.pk and m.message_id == message_id)
         if task._state.adding:
-            return False
+            return
         rows = Message.objects.using(self.using).filter(task_id=task.pk, message_id=message_id)
-        return any(found == message_id for found in rows.values_list("message_id", flat=True))
+        # MySQL does not tell capitals from small letters.
+        yield from (text for found, text in rows.values_list("message_id", "wire") if found == message_id)
 
     def waiting_message(self, task: Task) -> Message | None:
         """Return the oldest message that no run has taken."""

@@ -105,9 +105,9 @@ class Incoming:
     def row(self, batch: Batch, task: Task, now: dt.datetime) -> Message:
         """Put the message into the task's history."""
         message_id = self.wire["messageId"]
-        content = {**self.wire, "contextId": task.context_id, "taskId": task.pk}
-        known = not task._state.adding and batch.has_message(task, message_id)
-        row = batch.add_message(task, wire.text_of(content), message_id, self.wire["role"], known=known, now=now)
+        text = wire.text_of({**self.wire, "contextId": task.context_id, "taskId": task.pk})
+        known = not task._state.adding and batch.has_said(task, message_id, text)
+        row = batch.add_message(task, text, message_id, self.wire["role"], known=known, now=now)
         row.request = wire.text_of(self.request) if self.request else None
         if self.push is not None:
             batch.outbox.put(task, self.push)

@@ -73,9 +73,8 @@ class Claim:
 def claim_of(message: Wire, *, agent: str, owner: str) -> Claim:
     """Return a claim on a message as its sender has sent it."""
     named = [owner, agent, message.get("taskId", ""), message["messageId"]]
-    # The order of members is the sender's, and another one over another binding.
-    said = json.dumps(message, sort_keys=True, separators=(",", ":"))
-    return Claim(_sha256(json.dumps(named)), _sha256(said), agent, owner, message["messageId"], secrets.token_hex(16))
+    said = _sha256(wire.ordered_text_of(message))
+    return Claim(_sha256(json.dumps(named)), said, agent, owner, message["messageId"], secrets.token_hex(16))
 
 
 def _sha256(text: str) -> str:

@@ -151,8 +151,8 @@ class WaitingTask(Task):
 class Message(models.Model):
     """One message of a task (Spec 4.1.4).
 
-    ``position`` counts a task's messages from 1 without holes. A message whose id the history already has is worked on
-    but not shown again (D-22). ``attempt`` is the last run that took the message; null: it waits. ``tries`` counts the
+    ``position`` counts a task's messages from 1 without holes. A message that the history already has is worked on but
+    not shown again (D-22). ``attempt`` is the last run that took the message; null: it waits. ``tries`` counts the
     runs it has had: more than one when a process died. ``checkpoint`` is what they have kept for the next one.
     """
 

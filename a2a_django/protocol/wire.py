@@ -8,6 +8,7 @@ ASCII-only matters: some stream readers split lines at U+0085, U+2028 or U+2029 
 from __future__ import annotations
 
 import datetime as dt
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,6 +17,13 @@ from a2a_django.protocol.json_text import dumps
 Wire = dict[str, Any]
 
 text_of = dumps
+
+
+def ordered_text_of(wire: Wire) -> str:
+    """Return a text that is the same whatever the order of members: that is the sender's, and another one over another
+    binding.
+    """
+    return json.dumps(wire, sort_keys=True, separators=(",", ":"))
 
 
 def now() -> dt.datetime:

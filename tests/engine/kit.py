@@ -265,7 +265,7 @@ def check_task(task: Task, events: list[TaskEvent], messages: list[Message], art
     assert not (ends and task.lease_holder), "what has ended is run by nobody"
     states = [event.state for event in events if event.kind == EventKind.STATUS]
     assert task.state == (states[-1] if states else "TASK_STATE_SUBMITTED")
-    shown = [message.message_id for message in messages if message.shown]
+    shown = [(message.message_id, message.wire) for message in messages if message.shown]
     assert len(shown) == len(set(shown)), "each message is in the history once"
 
 
