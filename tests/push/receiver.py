@@ -35,8 +35,26 @@ class Gate:
         return self.status
 
 
+class Turnstile:
+    """Answers that are given one after the other, in the order of the requests, as many as somebody allows."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._free = asyncio.Semaphore(0)
+
+    def allow(self, count: int) -> None:
+        """Let so many more through; from any thread."""
+        for _ in range(count):
+            self._loop.call_soon_threadsafe(self._free.release)
+
+    async def passed(self) -> int:
+        """Wait for that; returns the status."""
+        await self._free.acquire()
+        return 200
+
+
 #: What a webhook answers: a status, seconds to wait before 200, a status with headers, or one that waits.
-Answer = int | float | tuple[int, dict[str, str]] | Gate
+Answer = int | float | tuple[int, dict[str, str]] | Gate | Turnstile
 
 
 @dataclass
@@ -114,6 +132,10 @@ class Receiver:
         made = self.hooks[key] = Hook(f"http://127.0.0.1:{self.port}/{key}", list(answers or (200,)))
         return made
 
+    def turnstile(self) -> Turnstile:
+        """An answer for any number of hooks."""
+        return Turnstile(self._loop)
+
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)
         app = web.Application(client_max_size=64 * 2**20)
@@ -142,7 +164,7 @@ class Receiver:
                 answer = 200
             elif isinstance(answer, tuple):
                 answer, headers = answer
-            elif isinstance(answer, Gate):
+            elif isinstance(answer, Gate | Turnstile):
                 answer = await answer.passed()
             post.status = answer
             return web.Response(status=answer, headers=headers)
