@@ -119,6 +119,8 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "MAX_PARTS": 1_000,
     "MAX_ARTIFACTS": 1_000,
     "MAX_HISTORY": 10_000,
+    # Give extended cards to callers who are not authenticated, too: for conformance kits, the specification forbids it.
+    "EXTENDED_CARD_FOR_ALL": False,
     # Answer clients of version 0.3, too, on all bindings.
     "PROTOCOL_0_3": True,
     # Requests without A2A-Version: False takes the version of the method or path, True takes them for 0.3.
@@ -221,6 +223,7 @@ class A2ASettings:
     MAX_PARTS: int
     MAX_ARTIFACTS: int
     MAX_HISTORY: int
+    EXTENDED_CARD_FOR_ALL: bool
     PROTOCOL_0_3: bool
     STRICT_VERSION: bool
     TUTORIAL_DIALECT: bool

@@ -70,6 +70,37 @@ def check_tutorials(app_configs: Apps, **kwargs: Any) -> Messages:
     ]
 
 
+@register(TAG)
+def check_extended_cards(app_configs: Apps, **kwargs: Any) -> Messages:
+    """Check that somebody can get the extended cards there are: W037 (D-29)."""
+    declared = [agent.slug for agent in registry.all() if agent.extended_agent_card]
+    if not declared or a2a_settings.EXTENDED_CARD_FOR_ALL or classes("AUTHENTICATION_CLASSES") != []:
+        return []
+    return [
+        Warning(
+            f"Agents have extended cards ({', '.join(declared)}), but A2A['AUTHENTICATION_CLASSES'] is empty: nobody "
+            "gets them.",
+            hint="They are for authenticated callers only. Leave A2A['AUTHENTICATION_CLASSES'] out (then API keys are "
+            "taken), say how callers authenticate, or take extended_agent_card from the agents.",
+            id="a2a_django.W037",
+        )
+    ]
+
+
+@register(TAG, Tags.security, deploy=True)
+def check_cards_for_all(app_configs: Apps, **kwargs: Any) -> Messages:
+    """Check, before deployment, that extended cards are for those who have authenticated: W048 (D-29)."""
+    if not a2a_settings.EXTENDED_CARD_FOR_ALL or not any(agent.extended_agent_card for agent in registry.all()):
+        return []
+    return [
+        Warning(
+            "A2A['EXTENDED_CARD_FOR_ALL'] is on: anybody may read the extended cards.",
+            hint="Leave it out; it is for conformance kits that ask without credentials.",
+            id="a2a_django.W048",
+        )
+    ]
+
+
 @register(TAG, Tags.security, deploy=True)
 def check_encryption(app_configs: Apps, **kwargs: Any) -> Messages:
     """Check, before deployment, that secrets of webhooks have a key of their own: W043."""

@@ -67,6 +67,24 @@ async def test_who_gets_which_card(
         assert card["capabilities"]["extendedAgentCard"] is True
 
 
+async def test_for_all_by_setting(
+    door: Door, keys: dict[str, dict[str, str]], register: Callable[[Agent], Agent], settings: Settings
+) -> None:
+    class Open(Echo):
+        extended_agent_card = True
+
+        def extended_card(self, user: Any) -> dict[str, Any]:
+            return self.card(skills=[Skill("deal", "Deal", f"For {user.username or 'anybody'}", tags=["x"])])
+
+    register(Open())
+    settings.A2A = {"GRPC_URL": "shop.example:50051", "EXTENDED_CARD_FOR_ALL": True, **OPEN}
+    for name, reader in (("nobody", "anybody"), ("bob", "bob")):
+        card = (await door.call("GetExtendedAgentCard", headers=keys[name])).value
+        assert [skill["description"] for skill in card["skills"]] == [f"For {reader}"]
+    wrong = await door.call("GetExtendedAgentCard", headers={"Authorization": "Bearer no.such"})
+    assert wrong.reason == "UNAUTHENTICATED"
+
+
 @pytest.mark.spec("3.3.4")
 async def test_what_is_not_declared_is_not_supported(
     door: Door, keys: dict[str, dict[str, str]], register: Callable[[Agent], Agent], settings: Settings

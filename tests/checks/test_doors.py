@@ -60,6 +60,33 @@ def test_w035_rates(settings: Settings, classes: Any, rates: Any, said: list[str
     assert all(part in text for part, text in zip(said, heard, strict=True))
 
 
+@pytest.fixture
+def graded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An agent with an extended card."""
+    monkeypatch.setattr(registry, "_agents", {})
+    registry.add(Good(extended_agent_card=True))
+
+
+def test_w037_extended_cards_for_nobody(settings: Settings, graded: None) -> None:
+    assert "W037" not in found()
+    settings.A2A = {"AUTHENTICATION_CLASSES": []}
+    assert "(good)" in found()["W037"].msg
+    settings.A2A = {"AUTHENTICATION_CLASSES": [], "EXTENDED_CARD_FOR_ALL": True}
+    assert "W037" not in found()
+
+
+def test_w048_extended_cards_for_all(settings: Settings, graded: None) -> None:
+    assert "W048" not in found(deploy=True)
+    settings.A2A = {"EXTENDED_CARD_FOR_ALL": True}
+    assert "W048" in found(deploy=True)
+    assert "W048" not in found()
+
+
+def test_who_has_no_extended_card_hears_nothing_of_them(settings: Settings) -> None:
+    settings.A2A = {"AUTHENTICATION_CLASSES": [], "EXTENDED_CARD_FOR_ALL": True}
+    assert not {"W037", "W048"} & set(found(deploy=True))
+
+
 def test_w043_secrets_without_a_key(settings: Settings, pushing: None) -> None:
     assert "W043" in found(deploy=True)
     assert "W043" not in found()
@@ -124,7 +151,13 @@ def test_w046_a_cache_for_one_process(settings: Settings, tmp_path: Path, backen
 
 def test_every_message_says_what_to_do(settings: Settings, pushing: None) -> None:
     settings.CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
-    settings.A2A = {"THROTTLE_CLASSES": [USER], "WEBHOOK_ALLOWED_HOSTS": ["x"], "WEBHOOK_HTTPS_ONLY": False}
+    registry.add(Good(slug="graded", extended_agent_card=True))
+    settings.A2A = {
+        "AUTHENTICATION_CLASSES": [],
+        "THROTTLE_CLASSES": [USER],
+        "WEBHOOK_ALLOWED_HOSTS": ["x"],
+        "WEBHOOK_HTTPS_ONLY": False,
+    }
     heard = found(deploy=True)
-    assert set(heard) >= {"W035", "W043", "W044", "W045", "W046"}
+    assert set(heard) >= {"W035", "W037", "W043", "W044", "W045", "W046"}
     assert all(message.hint for message in heard.values())

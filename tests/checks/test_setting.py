@@ -52,6 +52,7 @@ def test_e002_unknown_keys(settings: Settings) -> None:
         ("MAX_BODY_BYTES", 1.5),
         ("LEASE_SECONDS", -1),
         ("KEEPALIVE_SECONDS", None),
+        ("EXTENDED_CARD_FOR_ALL", "yes"),
         ("STRICT_VERSION", "no"),
         ("TUTORIAL_DIALECT", 1),
         ("TUTORIAL_WAITS", "immediate"),
