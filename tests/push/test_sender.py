@@ -419,6 +419,27 @@ def test_several_senders_share_the_work_and_keep_the_order(receiver: Receiver, q
     assert all(hook.most_active == 1 for hook in hooks)
 
 
+def test_one_that_ends_while_the_database_is_away_says_so_and_ends(
+    receiver: Receiver, quick: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def away(holder: str) -> None:
+        raise OperationalError("server closed the connection unexpectedly")
+
+    hook = receiver.hook()
+    told = Told(hook.url)
+    told.say("a")
+    until(lambda: at_rest(told.configs[0]))
+    sender = engine.get().sender
+    task = sender._task
+    assert task is not None
+    monkeypatch.setattr(statements, "give_back", away)
+    monkeypatch.setattr(database, "PATIENCE_SECONDS", 0.0)
+    sender.stop()
+    until(task.done)
+    assert task.cancelled()
+    assert "their leases run out" in caplog.text
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_no_event_is_forgotten_when_it_comes_while_a_config_is_given_back(
     receiver: Receiver, quick: Any, seed: int
