@@ -189,9 +189,7 @@ class Sender:
                     try:
                         await self._ledger.give_back()
                     except (DatabaseError, InterfaceError):
-                        logger.warning(
-                            "Webhooks could not be left to others; their leases run out", exc_info=True
-                        )
+                        logger.warning("Webhooks could not be left to others; their leases run out", exc_info=True)
 
     async def _take(self) -> float:
         """Take what is due and start its carriers; returns how many seconds there is nothing to do but wait."""
