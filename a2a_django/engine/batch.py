@@ -298,11 +298,14 @@ class Batch:
         known: bool = False,
     ) -> None:
         """Put the task into ``state`` and record the event; the caller has checked that the move is legal."""
-        self.supersede_status(task, moment)
+        # A run may have said it before its task was in the database, or in a process whose clock is behind. For readers
+        # and in lists (R-053) the time of a task does not go back.
+        now = max(moment, task.status_timestamp)
+        self.supersede_status(task, now)
         task.state = state
         if state in TERMINAL:
             self.tally[task.agent, task.owner, state] += 1
-        task.status_timestamp, task.status_message, task.status_message_known = moment, message, known
+        task.status_timestamp, task.status_message, task.status_message_known = now, message, known
         if metadata:
             merged = {**json.loads(task.metadata or "{}"), **json.loads(metadata)}
             task.metadata = wire.text_of(merged)
@@ -310,8 +313,8 @@ class Batch:
         if state in TERMINAL:
             self.release(task)
             self.leave_queue(task)
-        text = wire.status_update(task.pk, task.context_id, wire.status(state, moment, message), metadata)
-        self._event(task, EventKind.STATUS, text, moment, state=state, attempt=attempt)
+        text = wire.status_update(task.pk, task.context_id, wire.status(state, now, message), metadata)
+        self._event(task, EventKind.STATUS, text, now, state=state, attempt=attempt)
 
     def fail(self, task: Task, text: str) -> None:
         """End the task as FAILED, with a sentence for its readers."""

@@ -265,6 +265,8 @@ def check_task(task: Task, events: list[TaskEvent], messages: list[Message], art
     assert not (ends and task.lease_holder), "what has ended is run by nobody"
     states = [event.state for event in events if event.kind == EventKind.STATUS]
     assert task.state == (states[-1] if states else "TASK_STATE_SUBMITTED")
+    moments = [task.created_at, *(event.created_at for event in events if event.kind == EventKind.STATUS)]
+    assert moments == sorted(moments), "the time of a status is not before that of the one it follows"
     shown = [(message.message_id, message.wire) for message in messages if message.shown]
     assert len(shown) == len(set(shown)), "each message is in the history once"
 

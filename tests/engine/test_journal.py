@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 import gc
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -26,6 +28,8 @@ from a2a_django.engine.batch import Batch
 from a2a_django.engine.jobs import Broken, CancelTask, EndRun, Fenced, Job, Voice
 from a2a_django.engine.journal import Journal
 from a2a_django.models import Message, Task, TaskEvent
+from a2a_django.protocol import wire
+from a2a_django.protocol.changes import StatusChange
 from a2a_django.protocol.errors import TaskNotFoundError, UnsupportedOperationError
 from tests.engine.kit import WAIT, row
 from tests.engine.writing import (
@@ -114,6 +118,25 @@ def test_a_task_and_all_that_happens_to_it_may_be_one_commit(writer: Journal, to
     stored = row(task.pk)
     assert (stored.last_seq, stored.message_count, stored.artifact_count, stored.attempt) == (6, 4, 1, 2)
     assert [m.data["parts"][0]["text"] for m in stored.messages.all()] == ["hello", "one", "more", "two"]
+
+
+def test_the_time_of_a_status_does_not_go_back(writer: Journal) -> None:
+    """A run may speak before its task is in the database, and processes have clocks of their own (R-053)."""
+    made = creation(writer)
+    task = made.template
+    change = status(task, "WORKING")
+    assert isinstance(change, StatusChange)
+    early = replace(change, moment=change.moment - dt.timedelta(seconds=5))
+    hand_in(writer, made)
+    wait_for(made)
+    begun = row(task.pk).status_timestamp
+    writer.write(says(task, early))
+    assert row(task.pk).status_timestamp == begun
+    told_of = TaskEvent.objects.get(task=task).data["statusUpdate"]["status"]["timestamp"]
+    assert told_of == wire.timestamp(begun)
+    later = replace(change, moment=begun + dt.timedelta(seconds=5))
+    writer.write(says(task, later))
+    assert row(task.pk).status_timestamp == later.moment
 
 
 def test_more_jobs_than_one_transaction_takes_keep_their_order(
