@@ -179,7 +179,7 @@ def _check_token(request: HttpRequest, token: str, body: bytes, now: float, max_
     signature = request.headers.get(HMAC_HEADER)
     if not given and signature is None:
         raise InvalidNotification("The request has neither the token nor a signature under it")
-    if not all(_same(each, token) for each in given):
+    if not all(_same(each, token) or _same(_as_sent(each), token) for each in given):
         raise InvalidNotification("The request has another token")
     if signature is not None:
         timestamp = request.headers.get(TIMESTAMP_HEADER, "")
@@ -188,6 +188,14 @@ def _check_token(request: HttpRequest, token: str, body: bytes, now: float, max_
         if not _same(signature, hmac_of(token, timestamp, body)):
             raise InvalidNotification("The signature is not that of this request")
         _check_age(int(timestamp), now, max_age)
+
+
+def _as_sent(header: str) -> str:
+    """Return the text of a header that was sent in UTF-8, which Django takes for ISO 8859-1, as PEP 3333 has it."""
+    try:
+        return header.encode("latin-1").decode()
+    except UnicodeError:
+        return header
 
 
 def _same(one: str, other: str) -> bool:

@@ -169,6 +169,14 @@ def test_the_token_in_either_header(name: str) -> None:
     refused({name: ""}, token=TOKEN)
 
 
+@pytest.mark.parametrize("token", ["t\u00f6k\u00e9n", "\u00fc", "\u00c3\u00b6"])
+def test_a_token_with_other_letters_as_it_comes_in(token: str) -> None:
+    """The sender writes UTF-8, a server hands it to Django byte by byte; another sender may write ISO 8859-1."""
+    for as_read in (token.encode().decode("latin-1"), token):
+        assert verify(request_of({"X-A2A-Notification-Token": as_read}), token=token).task_id == TASK
+    refused({"X-A2A-Notification-Token": "t\u00f6k"}, token=token)
+
+
 def test_every_header_has_to_be_right() -> None:
     both = {"X-A2A-Notification-Token": TOKEN, "A2A-Notification-Token": TOKEN}
     verify(request_of(both), token=TOKEN)
