@@ -27,7 +27,7 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     # Rates of the throttles of this package by their scope: {"user": "100/min", "anon": "10/min"}.
     "THROTTLE_RATES": {},
     # Wrong credentials from one address within a minute, after which further ones are not looked at; 0: no limit.
-    "AUTH_FAILURES_PER_MINUTE": 60,
+    "AUTH_FAILURES_PER_MINUTE": 300,
     # The OpenID Connect issuer whose tokens ``a2a_django.access.OIDCAuthentication`` takes; see docs/access.md.
     "OIDC": {},
     # Dotted path of a function (user, auth) -> str: whose tasks these are. None: the user's primary key.
