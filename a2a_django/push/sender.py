@@ -5,8 +5,8 @@ Invariants:
 * Deliveries of one config are sent one after the other, in the order of their events, by whoever has its lease; of a
   delivery that failed nothing newer overtakes it, until it has arrived or was given up.
 * A config waits for no other: a host that is slow or dead takes at most ``PUSH_HOST_CONCURRENCY`` of the places, and
-  configs whose last attempt failed take at most half of them all together. While others wait for a place, a config
-  gives its own up after ``TURN_SECONDS`` and queues up behind them.
+  configs whose last attempt failed take at most half of a host's, and half of them all together. While others wait for
+  a place, a config gives its own up after ``TURN_SECONDS`` and queues up behind them.
 * Nothing is sent once the lease may have run out.
 
 It lives on the process's background loop and costs a look at the rows every ``LEASE_SECONDS`` when there is nothing to
@@ -83,7 +83,7 @@ class Sender:
         self._wakes = 0
         self._carriers: dict[int, asyncio.Task[None]] = {}
         self._hosts: Counter[str] = Counter()
-        self._struggling = 0
+        self._struggling: Counter[str] = Counter()
         #: Configs of which there is more to do than their carriers did.
         self._unfinished: set[int] = set()
         #: There may be more to do than could be taken.
@@ -154,7 +154,7 @@ class Sender:
     async def _run(self) -> None:
         loop = asyncio.get_running_loop()
         self._ledger, self._transport = Ledger(self._holder), self._make_transport()
-        self._carriers, self._hosts, self._struggling = {}, Counter(), 0
+        self._carriers, self._hosts, self._struggling = {}, Counter(), Counter()
         self._good_until, self._held, self._unfinished = {}, {}, set()
         renewed = loop.time()
         try:
@@ -205,11 +205,12 @@ class Sender:
         claimed = await self._ledger.claim(
             Wanted(
                 room,
-                max(a2a_settings.PUSH_CONCURRENCY // 2, 1) - self._struggling,
+                max(a2a_settings.PUSH_CONCURRENCY // 2, 1) - self._struggling.total(),
                 a2a_settings.PUSH_HOST_CONCURRENCY,
                 frozenset(self._carriers),
                 self._hosts.copy(),
                 held,
+                self._struggling.copy(),
             )
         )
         for config in claimed.configs:
@@ -239,7 +240,7 @@ class Sender:
     def _start(self, config: PushConfig, good_until: float) -> None:
         struggling, wakes = config.failures > 0, self._wakes
         self._hosts[config.host] += 1
-        self._struggling += struggling
+        self._struggling[config.host] += struggling
         self._good_until[config.pk] = good_until
         task = asyncio.get_running_loop().create_task(self._carry(config))
         self._carriers[config.pk] = task
@@ -247,7 +248,7 @@ class Sender:
         def ended(task: asyncio.Task[None]) -> None:
             del self._carriers[config.pk], self._good_until[config.pk]
             self._hosts[config.host] -= 1
-            self._struggling -= struggling
+            self._struggling[config.host] -= struggling
             # Whoever looked meanwhile has passed this config over, because it was at work here.
             if self._more or self._wakes != wakes or config.pk in self._unfinished:
                 self._unfinished.discard(config.pk)

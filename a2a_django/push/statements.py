@@ -72,6 +72,7 @@ class Wanted:
     """How many configs a sender wants: at most ``count``, of them at most ``struggling`` whose last attempt failed.
 
     ``mine`` are those at work here, ``hosts`` how many of them each host has, ``per_host`` how many it may have;
+    ``failing`` how many of a host's had failed when they were taken, of which it may have half as many.
     ``held`` are those that are not to be tried, because another transaction held their rows a moment ago.
     """
 
@@ -81,6 +82,7 @@ class Wanted:
     mine: frozenset[int]
     hosts: Counter[str]
     held: frozenset[int] = frozenset()
+    failing: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,25 +155,28 @@ def claim(holder: str, wanted: Wanted) -> Claimed:
 def _choose(due: QuerySet[PushConfig], wanted: Wanted) -> tuple[list[int], bool]:
     """Return which configs to take, and whether some are left. Those whose last attempt failed come after the others:
     they may be many, and must not hide them."""
-    hosts = wanted.hosts.copy()
-    full = [host for host, count in hosts.items() if count >= wanted.per_host]
+    hosts, failing = wanted.hosts.copy(), wanted.failing.copy()
     chosen: list[int] = []
-    more = bool(full)
-    for rows, limit in (
-        (due.filter(failures=0), wanted.count),
-        (due.filter(failures__gt=0), min(wanted.struggling, wanted.count)),
+    more = False
+    for rows, limit, count, most in (
+        (due.filter(failures=0), wanted.count, hosts, wanted.per_host),
+        (due.filter(failures__gt=0), min(wanted.struggling, wanted.count), failing, max(wanted.per_host // 2, 1)),
     ):
         room = min(limit, wanted.count - len(chosen))
+        full = [host for host in hosts if hosts[host] >= wanted.per_host or count[host] >= most]
+        more = more or bool(full)
         if room <= 0:
             more = True
             continue
         ranked = rows.exclude(host__in=full).annotate(
             rank=Window(RowNumber(), partition_by=F("host"), order_by="due_at")
         )
-        found = ranked.filter(rank__lte=wanted.per_host).order_by("due_at", "pk").values_list("pk", "host")
+        found = ranked.filter(rank__lte=most).order_by("due_at", "pk").values_list("pk", "host")
         for pk, host in found[: LOOK_AHEAD * room]:
-            if room and hosts[host] < wanted.per_host:
+            if room and hosts[host] < wanted.per_host and count[host] < most:
                 hosts[host] += 1
+                if count is failing:
+                    failing[host] += 1
                 room -= 1
                 chosen.append(pk)
             else:
