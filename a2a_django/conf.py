@@ -81,7 +81,7 @@ DEFAULTS: Final[Mapping[str, Any]] = {
     "MAX_PUSH_CONFIGS": 100,
     "PUSH_IN_PROCESS": True,
     "PUSH_CONCURRENCY": 200,
-    "PUSH_HOST_CONCURRENCY": 20,
+    "PUSH_HOST_CONCURRENCY": 50,
     # Seconds for one attempt; for the first pause after a failure, which doubles each time, and the longest pause.
     "PUSH_TIMEOUT_SECONDS": 10,
     "PUSH_RETRY_SECONDS": 1,
