@@ -163,7 +163,9 @@ def _choose(due: QuerySet[PushConfig], wanted: Wanted) -> tuple[list[int], bool]
         (due.filter(failures__gt=0), min(wanted.struggling, wanted.count), failing, max(wanted.per_host // 2, 1)),
     ):
         room = min(limit, wanted.count - len(chosen))
-        full = [host for host in hosts if hosts[host] >= wanted.per_host or count[host] >= most]
+        # By what is at work; those that are chosen here may turn out to be held, and take no place then.
+        at_work = wanted.hosts if count is hosts else wanted.failing
+        full = [host for host in wanted.hosts if wanted.hosts[host] >= wanted.per_host or at_work[host] >= most]
         more = more or bool(full)
         if room <= 0:
             more = True

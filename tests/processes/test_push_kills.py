@@ -20,7 +20,13 @@ KILLS = int(os.environ.get("A2A_TEST_KILLS", "6"))
 SETTINGS = """
 from example_project.scripted.settings import *
 
-A2A = {**A2A, "WEBHOOK_ALLOWED_HOSTS": ["127.0.0.1"], "PUSH_IN_PROCESS": False, "LEASE_SECONDS": 2}
+A2A = {
+    **A2A,
+    "WEBHOOK_ALLOWED_HOSTS": ["127.0.0.1"],
+    "PUSH_IN_PROCESS": False,
+    "LEASE_SECONDS": 2,
+    "PUSH_TIMEOUT_SECONDS": 60,  # answers wait until a worker has begun again
+}
 """
 
 FILL = """
