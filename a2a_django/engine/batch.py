@@ -181,8 +181,11 @@ class Batch:
         """Return whether the history has this message. Another one with the same id is not this one: who uses an id
         again has said something else all the same. (Nor is one whose large parts have been stored once more.)
         """
+        others = list(self._messages(task, message_id))
+        if not others:  # as nearly always; the message may be large
+            return False
         said = wire.ordered_text_of(json.loads(text))
-        return any(wire.ordered_text_of(json.loads(found)) == said for found in self._messages(task, message_id))
+        return any(wire.ordered_text_of(json.loads(other)) == said for other in others)
 
     def _messages(self, task: Task, message_id: str) -> Iterator[str]:
         """The texts of the task's messages with this id."""
