@@ -155,16 +155,20 @@ def claim(holder: str, wanted: Wanted) -> Claimed:
 def _choose(due: QuerySet[PushConfig], wanted: Wanted) -> tuple[list[int], bool]:
     """Return which configs to take, and whether some are left. Those whose last attempt failed come after the others:
     they may be many, and must not hide them."""
-    hosts, failing = wanted.hosts.copy(), wanted.failing.copy()
+    hosts = wanted.hosts.copy()
     chosen: list[int] = []
     more = False
-    for rows, limit, count, most in (
-        (due.filter(failures=0), wanted.count, hosts, wanted.per_host),
-        (due.filter(failures__gt=0), min(wanted.struggling, wanted.count), failing, max(wanted.per_host // 2, 1)),
+    for rows, limit, at_work, most in (
+        (due.filter(failures=0), wanted.count, wanted.hosts, wanted.per_host),
+        (
+            due.filter(failures__gt=0),
+            min(wanted.struggling, wanted.count),
+            wanted.failing,
+            max(wanted.per_host // 2, 1),
+        ),
     ):
         room = min(limit, wanted.count - len(chosen))
         # By what is at work; those that are chosen here may turn out to be held, and take no place then.
-        at_work = wanted.hosts if count is hosts else wanted.failing
         full = [host for host in wanted.hosts if wanted.hosts[host] >= wanted.per_host or at_work[host] >= most]
         more = more or bool(full)
         if room <= 0:
@@ -173,12 +177,12 @@ def _choose(due: QuerySet[PushConfig], wanted: Wanted) -> tuple[list[int], bool]
         ranked = rows.exclude(host__in=full).annotate(
             rank=Window(RowNumber(), partition_by=F("host"), order_by="due_at")
         )
+        of_kind = at_work.copy()
         found = ranked.filter(rank__lte=most).order_by("due_at", "pk").values_list("pk", "host")
         for pk, host in found[: LOOK_AHEAD * room]:
-            if room and hosts[host] < wanted.per_host and count[host] < most:
+            if room and hosts[host] < wanted.per_host and of_kind[host] < most:
                 hosts[host] += 1
-                if count is failing:
-                    failing[host] += 1
+                of_kind[host] += 1
                 room -= 1
                 chosen.append(pk)
             else:
